@@ -1,0 +1,65 @@
+"""What every test stands on: one thread, no network, and a home that is thrown away.
+
+The environment is set when pytest reads this file, before any test module imports a library,
+because OpenMP, huggingface_hub and Jupyter read their variables once. Subprocesses inherit it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+_SCRATCH = tempfile.TemporaryDirectory(prefix="insidebert-tests-", ignore_cleanup_errors=True)
+
+
+def _use(name: str) -> str:
+    """A directory in this run's scratch space."""
+    path = Path(_SCRATCH.name, name)
+    path.mkdir()
+    return str(path)
+
+
+os.environ |= {
+    # Several workers share the cores; a second thread in each only makes them wait for one another.
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "NUMEXPR_NUM_THREADS": "1",
+    "RAYON_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "HF_HUB_OFFLINE": "1",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "PYTHONUTF8": "1",
+    "MPLBACKEND": "agg",
+    "INSIDEBERT_PROGRESS": str(Path(_SCRATCH.name, "progress.json")),
+    # Whatever the person running the tests has configured must not change what they find.
+    "JUPYTER_CONFIG_DIR": _use("jupyter-config"),
+    "JUPYTER_DATA_DIR": _use("jupyter-data"),
+    "JUPYTER_RUNTIME_DIR": _use("jupyter-runtime"),
+    "IPYTHONDIR": _use("ipython"),
+    "JUPYTER_PLATFORM_DIRS": "1",
+}
+
+
+@pytest.fixture(autouse=True)
+def _one_torch_thread() -> Iterator[None]:
+    """Keeps torch at one thread where a test has imported it; imports it for nobody."""
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)
+    yield
+
+
+def pytest_unconfigure() -> None:
+    _SCRATCH.cleanup()
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The root of the working tree."""
+    return Path(__file__).parents[1]
