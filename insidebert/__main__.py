@@ -1,0 +1,7 @@
+"""`python -m insidebert` is `insidebert`."""
+
+import sys
+
+from insidebert.cli import main
+
+sys.exit(main())

@@ -1,0 +1,278 @@
+"""`insidebert lab`: JupyterLab on a lesson, with nbgrader's extensions and an exchange that works.
+
+Everything JupyterLab must be told goes into a configuration directory that lives as long as the server;
+nothing in the person's own Jupyter configuration is changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import webbrowser
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+from urllib.parse import quote
+
+from insidebert.cli import CommandError
+
+EXCHANGE = "INSIDEBERT_EXCHANGE"  # names the exchange directory where nothing else does
+FIRST_PORT, PORTS = 8888, 100
+# What an instructor needs and a learner must not stumble over: extensions of the server, of the page.
+INSTRUCTOR_SERVER = ("nbgrader.server_extensions.formgrader", "nbgrader.server_extensions.course_list")
+INSTRUCTOR_PAGE = tuple(
+    f"@jupyter/nbgrader:{part}" for part in ("formgrader", "course-list", "create-assignment")
+)
+
+
+def command(commands: argparse._SubParsersAction) -> None:
+    """Adds `insidebert lab`."""
+    parser = commands.add_parser(
+        "lab",
+        help="open JupyterLab on the first lesson",
+        description="Opens JupyterLab on a lesson, with nbgrader's extensions working.",
+    )
+    parser.add_argument(
+        "lesson", nargs="?", help="a lesson's number or name, or a notebook's path; else the first"
+    )
+    parser.add_argument(
+        "--port", type=int, help=f"default: the first free one from {FIRST_PORT}; 0: any free one"
+    )
+    parser.add_argument("--no-browser", action="store_true", help="print the address and open nothing")
+    parser.add_argument(
+        "--role",
+        choices=("learner", "instructor"),
+        help="a learner sees no formgrader; default: instructor where solutions/ is, else learner",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serves until it is stopped; returns JupyterLab's exit status."""
+    course = find_course()
+    if course is None:
+        raise CommandError(
+            "there is no lessons/ with notebooks here or above; run this in the course's folder."
+        )
+    notebook = choose_notebook(course, args.lesson)
+    if args.port is None and (server := running_on(course)):
+        return _point_to(server, notebook, open_browser=not args.no_browser)
+    port = free_port(args.port)
+    role = args.role or ("instructor" if (course / "solutions").is_dir() else "learner")
+    with tempfile.TemporaryDirectory(prefix="insidebert-lab-", ignore_cleanup_errors=True) as folder:
+        write_configuration(
+            Path(folder), role, exchange=None if configured_exchange(course) else make_exchange()
+        )
+        print(f"JupyterLab for {role}s opens {notebook}. Stop it with Ctrl-C, twice.", flush=True)
+        return _serve(course, Path(folder), notebook, port, open_browser=not args.no_browser)
+
+
+def find_course(start: Path | None = None) -> Path | None:
+    """The course's folder: the nearest with lessons at or above `start`, else the one this package is in.
+
+    Args:
+        start: where to look from; the current directory when None.
+    """
+    start = (start or Path.cwd()).resolve()
+    candidates = (start, *start.parents, Path(__file__).resolve().parents[1])
+    return next((folder for folder in candidates if lessons(folder)), None)
+
+
+def lessons(course: Path) -> list[Path]:
+    """The notebooks of `course/lessons` whose names begin with two digits, in order."""
+    return sorted((course / "lessons").glob("[0-9][0-9]_*.ipynb"))
+
+
+def choose_notebook(course: Path, wanted: str | None) -> str:
+    """The path, from the course's folder and with `/`, of the notebook a person named.
+
+    Args:
+        course: the course's folder.
+        wanted: a lesson's number ("3") or name ("03_parameter_budget"), or a notebook's path; None: the first.
+
+    Raises:
+        CommandError: no such notebook.
+    """
+    present = lessons(course)
+    if wanted is None:
+        return present[0].relative_to(course).as_posix()
+    number = f"{int(wanted):02d}" if re.fullmatch(r"\d{1,2}", wanted) else None
+    for path in present:
+        if wanted in (path.stem, path.name) or number == path.name[:2]:
+            return path.relative_to(course).as_posix()
+    for folder in (Path.cwd(), course):
+        path = (folder / wanted).resolve()
+        if path.is_file() and path.is_relative_to(course):
+            return path.relative_to(course).as_posix()
+    names = ", ".join(path.stem for path in present)
+    raise CommandError(f"no lesson or notebook is called {wanted!r}; the lessons are {names}.")
+
+
+def running_on(course: Path) -> dict[str, Any] | None:
+    """What is known of a Jupyter server of this person that already serves `course`."""
+    from jupyter_server.serverapp import list_running_servers
+
+    for server in list_running_servers():
+        if Path(server["root_dir"]) == course and not _is_free(server["port"]):
+            return server
+    return None
+
+
+def free_port(wanted: int | None = None) -> int:
+    """A port of this machine that nobody listens on.
+
+    Args:
+        wanted: this one; 0 for any; None for the first free one from 8888.
+
+    Raises:
+        CommandError: the wanted port is taken, or none is free.
+    """
+    if wanted == 0:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            return int(probe.getsockname()[1])
+    if wanted is not None and not 0 < wanted < 65536:
+        raise CommandError(f"a port is a number from 0 to 65535, not {wanted}.")
+    candidates = range(FIRST_PORT, FIRST_PORT + PORTS) if wanted is None else (wanted,)
+    for port in candidates:
+        if _is_free(port):
+            return port
+    if wanted is None:
+        raise CommandError(
+            f"all ports from {FIRST_PORT} to {FIRST_PORT + PORTS - 1} are taken; name one with --port."
+        )
+    raise CommandError(f"something already listens on port {wanted}; leave --port out to take a free one.")
+
+
+def configured_exchange(course: Path) -> Path | None:
+    """The exchange that this machine's nbgrader configuration, or the course's, already names."""
+    from nbgrader.apps import NbGrader
+
+    with contextlib.chdir(course):
+        app = NbGrader(log_level="CRITICAL")
+        app.load_config_file()
+    root = app.config.Exchange.get("root")
+    return Path(root) if isinstance(root, str) else None
+
+
+def exchange_directory() -> Path:
+    """Where assignments go from instructor to learner and back when nobody has configured it.
+
+    The directory named by INSIDEBERT_EXCHANGE, else nbgrader's own where it exists and can be written,
+    else one of this person's own: enough to try the whole way on one machine.
+    """
+    import platformdirs
+
+    if named := os.environ.get(EXCHANGE):
+        return Path(named).expanduser()
+    shared = Path("/usr/local/share/nbgrader/exchange")
+    if shared.is_dir() and os.access(shared, os.W_OK | os.X_OK):
+        return shared
+    return platformdirs.user_data_path("insidebert", appauthor=False) / "exchange"
+
+
+def make_exchange() -> Path:
+    """`exchange_directory()`, made if need be.
+
+    Raises:
+        CommandError: it cannot be made or written.
+    """
+    folder = exchange_directory()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandError(
+            f"the exchange {folder} cannot be made ({error}); set {EXCHANGE} to a directory."
+        ) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise CommandError(
+            f"the exchange {folder} cannot be written; set {EXCHANGE} to a directory that can."
+        )
+    return folder
+
+
+def write_configuration(folder: Path, role: str, exchange: Path | None) -> None:
+    """Writes what this server must know into `folder`, a directory for JUPYTER_CONFIG_PATH.
+
+    Args:
+        folder: an empty directory.
+        role: "learner" switches the instructor's extensions off.
+        exchange: the exchange directory; None leaves nbgrader's configuration as it is.
+    """
+    learner = role == "learner"
+    files: dict[str, dict[str, Any]] = {
+        "jupyter_server_config.d/zz_insidebert.json": {
+            "ServerApp": {"jpserver_extensions": dict.fromkeys(INSTRUCTOR_SERVER, not learner)}
+        },
+        "labconfig/page_config.json": {"disabledExtensions": dict.fromkeys(INSTRUCTOR_PAGE, learner)},
+        # No question about news, no request to a server, on the first start.
+        "labconfig/default_setting_overrides.json": {
+            "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
+        },
+    }
+    if exchange:
+        files["nbgrader_config.json"] = {"Exchange": {"root": str(exchange)}}
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(content, indent=2), encoding="utf-8")
+
+
+def _serve(course: Path, configuration: Path, notebook: str, port: int, *, open_browser: bool) -> int:
+    """Runs JupyterLab as a child, so that it is the same on every system, and waits for it."""
+    paths = [str(configuration), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
+    words = [
+        *(sys.executable, "-m", "jupyterlab", f"--ServerApp.port={port}"),
+        f"--ServerApp.root_dir={course}",
+        f"--LabApp.default_url=/lab/tree/{quote(notebook)}",
+        f"--ServerApp.open_browser={open_browser}",
+        "--ServerApp.log_level=WARN",
+        "--allow-root",  # often a container's only user; the server answers this machine alone, with a token
+    ]
+    environment = os.environ | {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
+    with subprocess.Popen(words, cwd=course, env=environment) as server, _passing_on_sigterm(server):
+        while True:
+            # Ctrl-C reaches the child as well, which asks whether it is meant.
+            with contextlib.suppress(KeyboardInterrupt):
+                status = server.wait()
+                return status if status >= 0 else 128 - status  # ended by a signal, as a shell counts it
+
+
+@contextlib.contextmanager
+def _passing_on_sigterm(server: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Ends the child when this process is asked to end, so that no server outlives its command."""
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        server.terminate()
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _point_to(server: dict[str, Any], notebook: str, *, open_browser: bool) -> int:
+    address = f"{server['url']}lab/tree/{quote(notebook)}"
+    if token := server.get("token"):
+        address += f"?token={token}"
+    print(f"JupyterLab already runs on this folder; its address is {address}")
+    if open_browser:
+        webbrowser.open(address)
+    return 0
+
+
+def _is_free(port: int) -> bool:
+    """True when nobody answers on `port` of this machine."""
+    with socket.socket() as probe:
+        probe.settimeout(0.5)
+        return probe.connect_ex(("127.0.0.1", port)) != 0
