@@ -1,0 +1,479 @@
+"""Which pieces BERT has to guess: pick units, then corrupt them.
+
+Token, whole-word and span masking differ in one thing only, what counts as a *unit*:
+
+    token   every piece is a unit
+    word    a piece and the `##` pieces that continue it
+    span    1 to 10 consecutive words, the length drawn from a geometric distribution
+
+So there is one function that cuts a batch into units (`cut_into_units`), one that picks some of them
+(`select_units`) and one that hides what was picked, 80/10/10 (`corrupt`). `MaskingCollator` puts the three behind
+the interface of a `DataLoader` or of `transformers.Trainer`.
+
+Shapes: B batch, S sequence, V vocabulary, K picked positions, N words, G segments between special tokens, C columns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset, get_worker_info
+
+Unit = Literal["token", "word", "span"]
+Budget = Literal["bernoulli", "exact"]
+
+IGNORED = -100  # the label that `torch.nn.functional.cross_entropy` leaves out
+MIX = (0.8, 0.1)  # shares of [MASK] and of random ids; the rest stays (Devlin et al. 2019, App. A.1)
+
+
+def prediction_budget(length: int, probability: float = 0.15, cap: int | None = 20) -> int:
+    """How many of `length` pieces may be hidden: a rounded share, at least 1, at most `cap`.
+
+    `length` counts special tokens, as `create_pretraining_data.py` of google-research/bert does.
+    """
+    wanted = max(1, round(length * probability))
+    return wanted if cap is None else min(wanted, cap)
+
+
+# ---- units -----------------------------------------------------------------------------------------------------
+
+
+def cut_into_units(
+    maskable: Tensor,
+    unit: Unit = "token",
+    *,
+    continues: Tensor | None = None,
+    p: float = 0.2,
+    max_words: int = 10,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Number the units of every row from 0; −1 where `maskable` is false.
+
+    `maskable` (B,S) bool: false on special tokens and padding, which belong to no unit and which no unit crosses.
+    `continues` (B,S) bool: true on a piece that continues the word before it (`##ing`); words and spans need it.
+    Right after a special token such a piece starts a word.
+
+    Spans tile each segment with whole words, their lengths drawn from a geometric distribution cut at `max_words`
+    and renormalised (SpanBERT, Joshi et al. 2020, sec. 3.1: p = 0.2, at most 10, mean 3.80). SpanBERT draws one
+    start after another and rejects those already hidden; tiles drawn anew for every batch need no rejection, and
+    picking some of them at random hides every word with the same probability. Returns (B,S) long.
+    """
+    if unit not in ("token", "word", "span"):
+        raise ValueError(f"`unit` is {unit!r}; it can be 'token', 'word' or 'span'.")
+    if unit == "token":
+        starts = maskable
+    elif continues is None:
+        raise ValueError(
+            f"unit={unit!r} needs `continues`, which pieces continue a word; a tokenizer's table gives it: "
+            "`continuation_table(tokenizer)[input_ids]`."
+        )
+    else:
+        starts = maskable & ~(continues & _before(maskable))
+    if unit == "span":
+        starts = _span_starts(starts, maskable, p, max_words, generator)
+    return (starts.cumsum(1) - 1).masked_fill_(~maskable, -1)
+
+
+def _before(flags: Tensor) -> Tensor:
+    """Each position gets its left neighbour's flag, the first one False. (B,S) bool."""
+    return torch.nn.functional.pad(flags, (1, 0))[:, : flags.shape[1]]
+
+
+def _span_starts(
+    word_starts: Tensor, maskable: Tensor, p: float, max_words: int, generator: torch.Generator | None
+) -> Tensor:
+    """Which words start a span, every segment tiled by fresh draws. (B,S) bool."""
+    positions = word_starts.flatten().nonzero().squeeze(1)  # (N,) of all words of the batch, in order
+    first = (
+        (~_before(maskable)).flatten()[positions].nonzero().squeeze(1)
+    )  # (G,) word that opens each segment
+    words = torch.diff(first, append=first.new_tensor([len(positions)]))  # (G,) words in each segment
+    starts = torch.zeros_like(word_starts)
+    if len(words) == 0:
+        return starts
+    longest = int(words.max())
+    columns = longest // max_words + 1
+    lengths = words.new_zeros(len(words), 0)
+    while bool((lengths.sum(1) < words).any()):  # nearly always covered after three or four rounds
+        more = _span_lengths((len(words), columns), p, max_words, words.device, generator)
+        lengths = torch.cat([lengths, more], 1)  # (G,C)
+    begins = lengths.cumsum(1) - lengths  # (G,C) in words, from the start of the segment
+    inside = begins < words[:, None]
+    starts.view(-1)[positions[(first[:, None] + begins)[inside]]] = True
+    return starts
+
+
+def _span_lengths(
+    shape: tuple[int, int], p: float, longest: int, device: torch.device, generator: torch.Generator | None
+) -> Tensor:
+    """Lengths 1 … `longest`, P(ℓ) ∝ (1−p)^(ℓ−1), by inverting the distribution function. Long tensor."""
+    u = torch.rand(shape, device=device, generator=generator)
+    if p >= 1:
+        return torch.ones_like(u, dtype=torch.long)
+    q = math.log1p(-p)
+    lengths = torch.log1p(u * math.expm1(q * longest)).div_(q).long() + 1
+    return lengths.clamp_(max=longest)  # a rounding error at u → 1 must not give one word more
+
+
+# ---- selection -------------------------------------------------------------------------------------------------
+
+
+def select_units(
+    units: Tensor,
+    *,
+    probability: float = 0.15,
+    budget: Tensor | None = None,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Pick units at random; every piece of a picked unit is selected. Returns (B,S) bool.
+
+    `units` (B,S) long from `cut_into_units`. Without a `budget` every unit is picked independently with
+    `probability` (Bernoulli). With a `budget`, (B,) long, the most pieces each row may hide, units are taken in
+    random order, those that no longer fit are passed over, and a row is full when no unit left fits.
+    """
+    _check_probability(probability)
+    if units.numel() == 0:
+        return torch.zeros_like(units, dtype=torch.bool)
+    keys = torch.rand(units.shape, device=units.device, generator=generator)
+    picked = keys < probability if budget is None else _fill(keys, units, budget)
+    return picked.gather(1, units.clamp(min=0)) & (units >= 0)
+
+
+def _fill(keys: Tensor, units: Tensor, budget: Tensor) -> Tensor:
+    """Units of every row in the order of their `keys` until none fits `budget`. (B,S) bool, indexed by unit."""
+    sizes = units.new_zeros(units.shape[0], units.shape[1] + 1)
+    sizes.scatter_add_(1, units + 1, torch.ones_like(units))  # column 0 gathers what belongs to no unit
+    sizes = sizes[:, 1:]
+    order = keys.masked_fill(sizes == 0, 2.0).argsort(1)[:, : int(units.max()) + 1]
+    sizes = sizes.gather(1, order)
+    left = budget.to(units).unsqueeze(1).clone()  # (B,1)
+    waiting, taken = sizes > 0, torch.zeros_like(sizes, dtype=torch.bool)
+    while True:
+        waiting &= sizes <= left
+        if not waiting.any():
+            return torch.zeros_like(units, dtype=torch.bool).scatter_(1, order, taken)
+        # All units in front of the first that is too large go in at once; that one is then passed over for good.
+        now = waiting & ((sizes * waiting).cumsum(1) <= left)
+        taken |= now
+        waiting &= ~now
+        left -= (sizes * now).sum(1, keepdim=True)
+
+
+def _check_probability(probability: float) -> None:
+    if not 0 <= probability <= 1:
+        raise ValueError(f"`probability` is {probability}; the share of units to pick lies between 0 and 1.")
+
+
+# ---- corruption ------------------------------------------------------------------------------------------------
+
+
+def corrupt(
+    input_ids: Tensor,
+    selected: Tensor,
+    *,
+    mask_token_id: int,
+    vocab_size: int,
+    mix: tuple[float, float] = MIX,
+    per: Literal["piece", "span"] = "piece",
+    units: Tensor | None = None,
+    generator: torch.Generator | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Hide the selected pieces: 80 % `[MASK]`, 10 % a uniform draw from [0, V), 10 % as they are.
+
+    `input_ids` (B,S) long, left unchanged; `selected` (B,S) bool. `per` says what shares a fate: each piece has its
+    own ("piece", as in Google's code, also for whole words) or all pieces of a unit have the same ("span", as in
+    SpanBERT; it needs `units`). A random id is drawn for each piece in both cases.
+    Returns `(masked_ids, labels)`, both (B,S) long; labels hold the original id where selected, −100 elsewhere.
+    """
+    masked_share, random_share = mix
+    if min(mix) < 0 or masked_share + random_share > 1:
+        raise ValueError(
+            f"`mix` is {mix}; two shares, of [MASK] and of random ids, that add up to at most 1."
+        )
+    masked_ids, labels = input_ids.clone(), torch.full_like(input_ids, IGNORED)
+    where = selected.flatten().nonzero().squeeze(1)  # (K,)
+    original = input_ids.flatten()[where]
+    if per == "span":
+        if units is None:
+            raise ValueError("per='span' needs `units`, the numbers that `cut_into_units` gave.")
+        fates = torch.rand(input_ids.shape, device=input_ids.device, generator=generator)
+        fate = fates[where // input_ids.shape[1], units.flatten()[where]]
+    elif per == "piece":
+        fate = torch.rand(len(where), device=input_ids.device, generator=generator)
+    else:
+        raise ValueError(f"`per` is {per!r}; it can be 'piece' or 'span'.")
+    random_ids = torch.randint(
+        vocab_size, where.shape, device=input_ids.device, dtype=input_ids.dtype, generator=generator
+    )
+    kept_or_random = torch.where(fate < masked_share + random_share, random_ids, original)
+    masked_ids.view(-1)[where] = kept_or_random.masked_fill_(fate < masked_share, mask_token_id)
+    labels.view(-1)[where] = original
+    return masked_ids, labels
+
+
+# ---- tokenizers ------------------------------------------------------------------------------------------------
+
+
+def special_table(tokenizer: Any) -> Tensor:
+    """(V,) bool: true on the ids that are never hidden, all that the tokenizer calls special."""
+    table = torch.zeros(len(tokenizer), dtype=torch.bool)
+    table[torch.tensor(tokenizer.all_special_ids, dtype=torch.long)] = True
+    return table
+
+
+def continuation_table(tokenizer: Any) -> Tensor:
+    """(V,) bool: true on the ids that continue a word, such as `##ing`.
+
+    Only WordPiece writes that into the piece. For any other tokenizer: `ValueError`.
+    """
+    model = getattr(getattr(tokenizer, "backend_tokenizer", None), "model", None)
+    if type(model).__name__ != "WordPiece":
+        raise ValueError(
+            f"{type(tokenizer).__name__} is no WordPiece tokenizer: its pieces do not say which of them continue a "
+            "word. Add a column `word_ids` to the rows (`encoding.word_ids(row)` of a fast tokenizer, −1 for None)."
+        )
+    prefix = model.continuing_subword_prefix
+    table = torch.zeros(len(tokenizer), dtype=torch.bool)
+    continuing = [
+        i for piece, i in tokenizer.get_vocab().items() if piece.startswith(prefix) and piece != prefix
+    ]
+    table[torch.tensor(continuing, dtype=torch.long)] = True
+    return table
+
+
+# ---- batches ---------------------------------------------------------------------------------------------------
+
+
+class ArrowRows(Dataset):
+    """Rows of a `datasets.Dataset` for a `DataLoader`, a whole batch at a time as an Arrow table.
+
+    The usual way turns every id into a Python integer and back. Here `MaskingCollator` reads the batch's buffers.
+    """
+
+    def __init__(self, dataset: Any) -> None:
+        self.dataset = dataset.with_format("arrow")
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        return self.dataset[index].to_pylist()[0]
+
+    def __getitems__(
+        self, indices: Sequence[int]
+    ) -> Any:  # a DataLoader's fetcher calls this where it exists
+        return self.dataset[list(indices)]
+
+
+def _columns(rows: Any) -> dict[str, tuple[np.ndarray, np.ndarray | None]]:
+    """Each column as (values end to end, length of each row), or (values, None) where it has a number per row."""
+    if len(rows) == 0:
+        raise ValueError(
+            "An empty batch: there is no row to mask. Use a sampler or a split that is not empty."
+        )
+    if hasattr(rows, "column_names"):  # an Arrow table
+        columns = {name: rows.column(name).combine_chunks() for name in rows.column_names}
+        flatten = _flatten_arrow
+    else:
+        for row in rows:
+            if not isinstance(row, Mapping) or row.keys() != rows[0].keys():
+                raise ValueError(
+                    f"Rows of one batch need the same columns: one has {_keys(rows[0])}, another {_keys(row)}."
+                )
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        flatten = _flatten_rows
+    flat = {}
+    for name, column in columns.items():
+        try:
+            flat[name] = flatten(column)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"The column `{name}` cannot stand in a batch: it needs a number, or a list of whole numbers, per row. "
+                f"Remove it from the data set ({error})."
+            ) from error
+    return flat
+
+
+def _keys(row: Any) -> Any:
+    return sorted(row.keys()) if isinstance(row, Mapping) else type(row).__name__
+
+
+def _flatten_rows(column: list[Any]) -> tuple[np.ndarray, np.ndarray | None]:
+    if not hasattr(column[0], "__len__") or getattr(column[0], "ndim", 1) == 0:
+        return _numbers(np.array([float(v) if isinstance(v, float) else int(v) for v in column])), None
+    lengths = np.fromiter(map(len, column), dtype=np.int64, count=len(column))
+    if all(isinstance(values, np.ndarray | Tensor) for values in column):
+        return np.concatenate([np.asarray(values) for values in column]), lengths
+    try:  # masks and segment ids: the fastest way out of a list, for values under 256
+        return np.frombuffer(b"".join(map(bytes, column)), dtype=np.uint8), lengths
+    except (TypeError, ValueError):
+        values = chain.from_iterable(column)
+    try:
+        return np.fromiter(values, dtype=np.int64, count=int(lengths.sum())), lengths
+    except TypeError:  # `word_ids()` says None on special tokens
+        values = (-1 if value is None else value for value in chain.from_iterable(column))
+        return np.fromiter(values, dtype=np.int64, count=int(lengths.sum())), lengths
+
+
+def _flatten_arrow(column: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    if not hasattr(column, "value_lengths"):
+        return _numbers(column.to_numpy(zero_copy_only=False)), None
+    lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    values = column.flatten()
+    if values.null_count:
+        values = values.fill_null(-1)
+    return values.to_numpy(zero_copy_only=False), lengths.astype(np.int64)
+
+
+def _numbers(values: np.ndarray) -> np.ndarray:
+    """A copy as torch would have it: whole numbers long, others float."""
+    if values.dtype.kind not in "iubf":
+        raise TypeError(f"got {values.dtype}")
+    return values.astype(np.float32 if values.dtype.kind == "f" else np.int64)
+
+
+class MaskingCollator:
+    """Rows to a padded batch with masked `input_ids` and `labels`; for `DataLoader` and `transformers.Trainer`.
+
+    `tokenizer`: gives the ids of `[MASK]` and padding, the special ids and, for words and spans, the pieces that
+    continue a word. `unit`, `probability`, `p`, `max_words`: see `cut_into_units`. `budget`: "bernoulli" picks units
+    independently; "exact" hides as many pieces as `prediction_budget` allows, at most `cap` (20 in Google's code for
+    rows of 128; beware, at 512 that is 3.9 %). `per`: see `corrupt`; by default "span" for spans, else "piece".
+    `generator`: all randomness comes from it, or from torch's global one. In a worker process of a `DataLoader` it
+    is seeded anew from the worker's seed, so that no two workers and no two epochs draw the same masks.
+
+    Called on a list of rows (mappings of lists, arrays or tensors) or on an Arrow table (`ArrowRows`). A row has
+    `input_ids` and may have `token_type_ids`, `attention_mask`, `special_tokens_mask`, `word_ids` (−1 or None for
+    special tokens) and numbers such as `next_sentence_label`. Returns a dict of long tensors: (B,S) for what has a
+    value per position, (B,) for numbers. Rows are never changed. Too long a row, no row: `ValueError`.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Any,
+        *,
+        unit: Unit = "token",
+        probability: float = 0.15,
+        budget: Budget = "bernoulli",
+        cap: int | None = None,
+        p: float = 0.2,
+        max_words: int = 10,
+        per: Literal["piece", "span"] | None = None,
+        mix: tuple[float, float] = MIX,
+        max_length: int | None = None,
+        pad_to_multiple_of: int | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        for token in ("mask", "pad"):
+            if getattr(tokenizer, f"{token}_token_id", None) is None:
+                raise ValueError(
+                    f"{type(tokenizer).__name__} has no {token} token, and masked language modelling needs one: use a "
+                    f"tokenizer of the BERT family or add one: `tokenizer.add_special_tokens({{'{token}_token': …}})`."
+                )
+        if budget not in ("bernoulli", "exact"):
+            raise ValueError(f"`budget` is {budget!r}; it can be 'bernoulli' or 'exact'.")
+        _check_probability(probability)
+        self.unit, self.probability, self.budget, self.cap = unit, probability, budget, cap
+        self.p, self.max_words, self.mix = p, max_words, mix
+        self.per = per or ("span" if unit == "span" else "piece")
+        self.max_length = max_length or tokenizer.model_max_length
+        self.pad_to_multiple_of = pad_to_multiple_of or 1
+        self.mask_id, self.pad_id, self.vocab_size = (
+            tokenizer.mask_token_id,
+            tokenizer.pad_token_id,
+            len(tokenizer),
+        )
+        self.special = special_table(tokenizer)
+        self.tokenizer, self.generator = tokenizer, generator
+        self._continues: Tensor | None = None  # made when first needed: rows with `word_ids` do without
+        self._worker_seed: int | None = None
+
+    def __call__(self, rows: Any) -> dict[str, Tensor]:
+        """A list of rows or an Arrow table to one batch."""
+        batch = self._pad(_columns(rows))
+        special, word_ids = batch.pop("special_tokens_mask", None), batch.pop("word_ids", None)
+        input_ids = batch["input_ids"]
+        special = self.special[input_ids] if special is None else special.bool()
+        maskable = batch["attention_mask"].bool() & ~special
+        generator = self._generator()
+        units = cut_into_units(
+            maskable,
+            self.unit,
+            continues=None if self.unit == "token" else self._continuing(input_ids, word_ids),
+            p=self.p,
+            max_words=self.max_words,
+            generator=generator,
+        )
+        budget = self._budgets(batch["attention_mask"].sum(1)) if self.budget == "exact" else None
+        selected = select_units(units, probability=self.probability, budget=budget, generator=generator)
+        batch["input_ids"], batch["labels"] = corrupt(
+            input_ids,
+            selected,
+            mask_token_id=self.mask_id,
+            vocab_size=self.vocab_size,
+            mix=self.mix,
+            per=self.per,
+            units=units,
+            generator=generator,
+        )
+        return batch
+
+    def _budgets(self, lengths: Tensor) -> Tensor:
+        return torch.tensor([prediction_budget(n, self.probability, self.cap) for n in lengths.tolist()])
+
+    def _continuing(self, input_ids: Tensor, word_ids: Tensor | None) -> Tensor:
+        """(B,S) bool: pieces that continue a word, by the rows' own word numbers or by the vocabulary's table."""
+        if word_ids is not None:
+            return word_ids == torch.nn.functional.pad(word_ids, (1, 0), value=-2)[:, : word_ids.shape[1]]
+        if self._continues is None:
+            self._continues = continuation_table(self.tokenizer)
+        return self._continues[input_ids]
+
+    def _generator(self) -> torch.Generator | None:
+        worker = get_worker_info()
+        if worker is not None and self.generator is not None and self._worker_seed != worker.seed:
+            self._worker_seed = worker.seed
+            self.generator.manual_seed((self.generator.initial_seed() ^ worker.seed) % 2**63)
+        return self.generator
+
+    def _pad(self, columns: dict[str, Any]) -> dict[str, Tensor]:
+        """Columns of (values, lengths) to (B,S), columns of numbers to (B,)."""
+        if "input_ids" not in columns:
+            raise ValueError(f"The rows have no `input_ids`, only {sorted(columns)}; tokenise them first.")
+        if "labels" in columns:
+            raise ValueError(
+                "The rows have `labels` already; masking makes its own: remove or rename that column."
+            )
+        lengths = columns["input_ids"][1]
+        longest = int(lengths.max())
+        if longest > self.max_length:
+            raise ValueError(
+                f"A row has {longest} tokens and the tokenizer's model takes {self.max_length}: truncate the rows, or "
+                "give `max_length` where the model has more positions."
+            )
+        S = -(-longest // self.pad_to_multiple_of) * self.pad_to_multiple_of
+        real = np.arange(S) < lengths[:, None]  # (B,S)
+        batch = {}
+        for name, (values, own_lengths) in columns.items():
+            if own_lengths is None:
+                batch[name] = torch.from_numpy(values)
+                continue
+            if not np.array_equal(own_lengths, lengths):
+                raise ValueError(
+                    f"`{name}` and `input_ids` differ in length within a row; they need one value each."
+                )
+            if values.size == real.size:
+                padded = values.astype(np.int64).reshape(real.shape)
+            else:
+                padded = np.full(real.shape, self.pad_id if name == "input_ids" else 0, dtype=np.int64)
+                padded[real] = values
+            batch[name] = torch.from_numpy(padded)
+        if "attention_mask" not in batch:
+            batch["attention_mask"] = torch.from_numpy(real.astype(np.int64))
+        return batch
