@@ -1,48 +1,56 @@
 # Inside BERT. `make help` lists what there is.
-PYTHON ?= python3
-VENV   := .venv
-BIN    := $(VENV)/bin
-READY  := $(VENV)/.ready
+VENV  := .venv
+BIN   := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+READY := $(VENV)/.ready
+ARGS  ?=
+# The first Python on this machine that is new enough; `make PYTHON=…` names another.
+PYTHON ?= $(or $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done),python3)
 
 .DEFAULT_GOAL := help
 .PHONY: help lab test demo doctor release check lock clean
 
 help:  ## this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
-lab: $(READY)  ## open JupyterLab on the first lesson
-	@$(BIN)/insidebert lab
+lab: $(READY)  ## open JupyterLab on the first lesson; make lab ARGS="--port 8890" passes arguments
+	@$(BIN)/python -m insidebert lab $(ARGS)
 
 test: $(READY)  ## set up what the tests need, then lint, type-check and run everything
 	@bash tests/system_packages.sh
 	@$(MAKE) --no-print-directory check
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder $(ARGS)
 
 demo: $(READY)  ## a class of learners, from release to grades, in a temporary course
-	@$(BIN)/insidebert demo
+	@$(BIN)/python -m insidebert demo $(ARGS)
 
 doctor: $(READY)  ## what is installed here, what is missing, and the cure
-	@$(BIN)/insidebert doctor
+	@$(BIN)/python -m insidebert doctor
 
 release: $(READY)  ## regenerate exercises/ from solutions/
-	@$(BIN)/insidebert release
+	@$(BIN)/python -m insidebert release $(ARGS)
 
 check: $(READY)  ## ruff and mypy
-	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy
+	@$(BIN)/python -m ruff check .
+	@$(BIN)/python -m ruff format --check .
+	@$(BIN)/python -m mypy
 
 lock:  ## resolve the ranges of pyproject.toml anew and write requirements.lock
-	@bash tests/lock.sh
+	@PYTHON="$(PYTHON)" bash tests/lock.sh
 
 clean:  ## remove the environment and everything a run left behind
 	rm -rf $(VENV) build *.egg-info autograded feedback submitted gradebook.db .nbgrader.log
 
 # One stamp file says that the environment holds what the lock and pyproject.toml ask for.
+# An environment that a run left half made, without a working pip, is made anew.
 $(READY): requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Inside BERT needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.11 …")'
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing the pinned packages into $(VENV) (a few minutes the first time) …"
+	@command -v $(PYTHON) >/dev/null || \
+	  { echo "Inside BERT needs Python 3.11 or newer, and there is no $(PYTHON) here." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Inside BERT needs Python 3.11 or newer; $(PYTHON) is " + sys.version.split()[0] + ". Name a newer one: make PYTHON=python3.12 lab")'
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+	  { echo "This Python has no venv module. On Debian and Ubuntu: sudo apt-get install python3-venv" >&2; exit 1; }
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
+	@echo "Installing the pinned packages into $(VENV) (minutes the first time: torch is large) …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(READY)

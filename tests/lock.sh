@@ -6,10 +6,10 @@ cd "$(dirname "$0")/.."
 TORCH="${TORCH:-2.13.0}"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-python3 -m venv "$scratch/venv"
-pip="$scratch/venv/bin/python -m pip --disable-pip-version-check"
-$pip install --quiet "torch==$TORCH"
-$pip install --quiet ".[grading,cluster,dev]"
+"${PYTHON:-python3}" -m venv "$scratch/venv"
+pip() { "$scratch/venv/bin/python" -m pip --disable-pip-version-check "$@"; }
+pip install --quiet "torch==$TORCH"
+pip install --quiet ".[grading,cluster,dev]"
 {
   cat <<'HEADER'
 # The exact version of every package the Makefile, CI and environment.yml install, all extras included.
@@ -18,15 +18,18 @@ $pip install --quiet ".[grading,cluster,dev]"
 HEADER
   {
     # A local build label such as +cpu is this machine's; pexpect, ptyprocess exist on POSIX only.
-    $pip freeze --all --exclude pip --exclude wheel --exclude insidebert |
-      grep -vE '^(nvidia-|triton==)' |
+    pip freeze --all --exclude pip --exclude wheel --exclude insidebert |
+      grep -vE '^(nvidia-|cuda-|triton==)' |
       sed -E 's/\+[a-z0-9.]+$//; s/^(pexpect|ptyprocess)==(.*)$/\1==\2; sys_platform != "win32"/'
     # What the same packages need elsewhere and a resolution on Linux does not show.
     for extra in 'pywinpty win32' 'colorama win32' 'appnope darwin'; do
       read -r name platform <<<"$extra"
-      version=$($pip index versions "$name" 2>/dev/null | sed -nE '1s/.*\((.*)\)/\1/p')
+      version=$(pip index versions "$name" 2>/dev/null | sed -nE '1s/.*\((.*)\)/\1/p')
       echo "$name==$version; sys_platform == \"$platform\""
     done
-  } | sort -f
-} >requirements.lock
+  } | LC_ALL=C sort -f
+} >"$scratch/requirements.lock"
+# Only a whole lock replaces the old one.
+mv "$scratch/requirements.lock" requirements.lock
+chmod 644 requirements.lock
 echo "requirements.lock: $(grep -c == requirements.lock) packages"

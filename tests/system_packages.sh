@@ -1,21 +1,26 @@
 #!/usr/bin/env bash
-# The tests need a few programs that pip cannot install. Where this may install them it does;
-# where it may not, it says which are missing and how to get them, and stops: nothing is skipped silently.
+# The tests need two programs that pip cannot install: a browser and, on Linux, the sandbox of the grader.
+# Where this may install them it does; where it may not, it says which are missing and how to get them,
+# and stops: nothing is skipped silently.
 set -euo pipefail
-declare -A package_of=([bwrap]=bubblewrap [chromium]=chromium)
+
+have() { for program in "$@"; do command -v "$program" >/dev/null && return; done; return 1; }
+
 missing=()
-for program in "${!package_of[@]}"; do
-  command -v "$program" >/dev/null || missing+=("${package_of[$program]}")
-done
+have chromium chromium-browser google-chrome || [ -d "/Applications/Google Chrome.app" ] || missing+=(chromium)
+if [ "$(uname -s)" = Linux ]; then # elsewhere there is no sandboxed grader to test
+  have bwrap || missing+=(bubblewrap)
+fi
 [ ${#missing[@]} -eq 0 ] && exit 0
 
-if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+if [ "$(id -u)" -eq 0 ]; then sudo=(); else sudo=(sudo -n); fi
+if have apt-get && { [ ${#sudo[@]} -eq 0 ] || "${sudo[@]}" true 2>/dev/null; }; then
   echo "Installing the system packages the tests need: ${missing[*]} …"
-  export DEBIAN_FRONTEND=noninteractive
-  apt-get update -qq
-  apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  "${sudo[@]}" apt-get update -qq
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 else
   echo "The tests need system packages that are not here: ${missing[*]}." >&2
-  echo "Install them first, e.g.: sudo apt-get install ${missing[*]}" >&2
+  echo "Install them first: on Debian and Ubuntu sudo apt-get install ${missing[*]};" \
+    "on Fedora sudo dnf install ${missing[*]}; on macOS brew install --cask google-chrome." >&2
   exit 1
 fi
