@@ -7,26 +7,25 @@ Token, whole-word and span masking differ in one thing only, what counts as a *u
     span    1 to 10 consecutive words, the length drawn from a geometric distribution
 
 So there is one function that cuts a batch into units (`cut_into_units`), one that picks some of them
-(`select_units`) and one that hides what was picked, 80/10/10 (`corrupt`). `MaskingCollator` puts the three behind
-the interface of a `DataLoader` or of `transformers.Trainer`.
+(`select_units`) and one that hides what was picked, 80/10/10 (`corrupt`). `MaskingCollator` puts the three
+behind the interface of a `DataLoader` or of `transformers.Trainer`.
 
-Shapes: B batch, S sequence, V vocabulary, K picked positions, N words, G segments between special tokens, C columns.
+Shapes: B batch, S sequence, V vocabulary, K picked positions, N words, G segments between special tokens,
+C draws for each segment.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from itertools import chain
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
-from torch.utils.data import Dataset, get_worker_info
+from torch.utils.data import get_worker_info
 
-Unit = Literal["token", "word", "span"]
-Budget = Literal["bernoulli", "exact"]
+from insidebert.rows import pad_rows
+
+UNITS = ("token", "word", "span")
 
 IGNORED = -100  # the label that `torch.nn.functional.cross_entropy` leaves out
 MIX = (0.8, 0.1)  # shares of [MASK] and of random ids; the rest stays (Devlin et al. 2019, App. A.1)
@@ -41,12 +40,22 @@ def prediction_budget(length: int, probability: float = 0.15, cap: int | None = 
     return wanted if cap is None else min(wanted, cap)
 
 
-# ---- units -----------------------------------------------------------------------------------------------------
+def _check_probability(probability: float) -> None:
+    if not 0 <= probability <= 1:
+        raise ValueError(f"`probability` is {probability}; the share of units to pick lies between 0 and 1.")
+
+
+def _check_choice(name: str, got: str, *choices: str) -> None:
+    if got not in choices:
+        raise ValueError(f"`{name}` is {got!r}; it can be {', '.join(map(repr, choices))}.")
+
+
+# ---- units -----------------------------------------------------------------------------------------------
 
 
 def cut_into_units(
     maskable: Tensor,
-    unit: Unit = "token",
+    unit: str = "token",
     *,
     continues: Tensor | None = None,
     p: float = 0.2,
@@ -55,17 +64,17 @@ def cut_into_units(
 ) -> Tensor:
     """Number the units of every row from 0; −1 where `maskable` is false.
 
-    `maskable` (B,S) bool: false on special tokens and padding, which belong to no unit and which no unit crosses.
-    `continues` (B,S) bool: true on a piece that continues the word before it (`##ing`); words and spans need it.
-    Right after a special token such a piece starts a word.
+    `maskable` (B,S) bool: false on special tokens and padding, which belong to no unit and which no unit
+    crosses. `continues` (B,S) bool: true on a piece that continues the word before it (`##ing`); words and
+    spans need it. Right after a special token such a piece starts a word.
 
-    Spans tile each segment with whole words, their lengths drawn from a geometric distribution cut at `max_words`
-    and renormalised (SpanBERT, Joshi et al. 2020, sec. 3.1: p = 0.2, at most 10, mean 3.80). SpanBERT draws one
-    start after another and rejects those already hidden; tiles drawn anew for every batch need no rejection, and
-    picking some of them at random hides every word with the same probability. Returns (B,S) long.
+    Spans tile each segment with whole words, their lengths drawn from a geometric distribution cut at
+    `max_words` and renormalised (SpanBERT, Joshi et al. 2020, sec. 3.1: p = 0.2, at most 10, mean 3.80).
+    SpanBERT draws one start after another and rejects those already hidden; tiles drawn anew for every batch
+    need no rejection, and picking some of them at random hides every word with the same probability. Returns
+    (B,S) long.
     """
-    if unit not in ("token", "word", "span"):
-        raise ValueError(f"`unit` is {unit!r}; it can be 'token', 'word' or 'span'.")
+    _check_choice("unit", unit, *UNITS)
     if unit == "token":
         starts = maskable
     elif continues is None:
@@ -90,17 +99,16 @@ def _span_starts(
 ) -> Tensor:
     """Which words start a span, every segment tiled by fresh draws. (B,S) bool."""
     positions = word_starts.flatten().nonzero().squeeze(1)  # (N,) of all words of the batch, in order
-    first = (
-        (~_before(maskable)).flatten()[positions].nonzero().squeeze(1)
-    )  # (G,) word that opens each segment
+    opens = ~_before(maskable).flatten()[positions]  # (N,) bool, the first word after a special token
+    first = opens.nonzero().squeeze(1)  # (G,)
     words = torch.diff(first, append=first.new_tensor([len(positions)]))  # (G,) words in each segment
     starts = torch.zeros_like(word_starts)
     if len(words) == 0:
         return starts
     longest = int(words.max())
-    columns = longest // max_words + 1
+    columns = longest // 3 + 2  # the mean length is 3.80
     lengths = words.new_zeros(len(words), 0)
-    while bool((lengths.sum(1) < words).any()):  # nearly always covered after three or four rounds
+    while bool((lengths.sum(1) < words).any()):  # seldom more than once, unless `p` is large
         more = _span_lengths((len(words), columns), p, max_words, words.device, generator)
         lengths = torch.cat([lengths, more], 1)  # (G,C)
     begins = lengths.cumsum(1) - lengths  # (G,C) in words, from the start of the segment
@@ -113,15 +121,17 @@ def _span_lengths(
     shape: tuple[int, int], p: float, longest: int, device: torch.device, generator: torch.Generator | None
 ) -> Tensor:
     """Lengths 1 … `longest`, P(ℓ) ∝ (1−p)^(ℓ−1), by inverting the distribution function. Long tensor."""
+    if not 0 < p <= 1 or longest < 1:
+        raise ValueError(f"p={p}, max_words={longest}: it takes 0 < p ≤ 1 and spans of 1 word or more.")
     u = torch.rand(shape, device=device, generator=generator)
-    if p >= 1:
+    if p == 1:
         return torch.ones_like(u, dtype=torch.long)
     q = math.log1p(-p)
     lengths = torch.log1p(u * math.expm1(q * longest)).div_(q).long() + 1
     return lengths.clamp_(max=longest)  # a rounding error at u → 1 must not give one word more
 
 
-# ---- selection -------------------------------------------------------------------------------------------------
+# ---- selection -------------------------------------------------------------------------------------------
 
 
 def select_units(
@@ -134,8 +144,8 @@ def select_units(
     """Pick units at random; every piece of a picked unit is selected. Returns (B,S) bool.
 
     `units` (B,S) long from `cut_into_units`. Without a `budget` every unit is picked independently with
-    `probability` (Bernoulli). With a `budget`, (B,) long, the most pieces each row may hide, units are taken in
-    random order, those that no longer fit are passed over, and a row is full when no unit left fits.
+    `probability` (Bernoulli). With a `budget`, (B,) long, the most pieces each row may hide, units are taken
+    in random order, those that no longer fit are passed over, and a row is full when no unit left fits.
     """
     _check_probability(probability)
     if units.numel() == 0:
@@ -146,7 +156,7 @@ def select_units(
 
 
 def _fill(keys: Tensor, units: Tensor, budget: Tensor) -> Tensor:
-    """Units of every row in the order of their `keys` until none fits `budget`. (B,S) bool, indexed by unit."""
+    """Units of every row in the order of their `keys` until none fits the `budget`. (B,S) bool, by unit."""
     sizes = units.new_zeros(units.shape[0], units.shape[1] + 1)
     sizes.scatter_add_(1, units + 1, torch.ones_like(units))  # column 0 gathers what belongs to no unit
     sizes = sizes[:, 1:]
@@ -158,19 +168,14 @@ def _fill(keys: Tensor, units: Tensor, budget: Tensor) -> Tensor:
         waiting &= sizes <= left
         if not waiting.any():
             return torch.zeros_like(units, dtype=torch.bool).scatter_(1, order, taken)
-        # All units in front of the first that is too large go in at once; that one is then passed over for good.
+        # All units in front of the first that is too large go in at once; that one is passed over for good.
         now = waiting & ((sizes * waiting).cumsum(1) <= left)
         taken |= now
         waiting &= ~now
         left -= (sizes * now).sum(1, keepdim=True)
 
 
-def _check_probability(probability: float) -> None:
-    if not 0 <= probability <= 1:
-        raise ValueError(f"`probability` is {probability}; the share of units to pick lies between 0 and 1.")
-
-
-# ---- corruption ------------------------------------------------------------------------------------------------
+# ---- corruption ------------------------------------------------------------------------------------------
 
 
 def corrupt(
@@ -180,22 +185,21 @@ def corrupt(
     mask_token_id: int,
     vocab_size: int,
     mix: tuple[float, float] = MIX,
-    per: Literal["piece", "span"] = "piece",
+    per: str = "piece",
     units: Tensor | None = None,
     generator: torch.Generator | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Hide the selected pieces: 80 % `[MASK]`, 10 % a uniform draw from [0, V), 10 % as they are.
 
-    `input_ids` (B,S) long, left unchanged; `selected` (B,S) bool. `per` says what shares a fate: each piece has its
-    own ("piece", as in Google's code, also for whole words) or all pieces of a unit have the same ("span", as in
-    SpanBERT; it needs `units`). A random id is drawn for each piece in both cases.
-    Returns `(masked_ids, labels)`, both (B,S) long; labels hold the original id where selected, −100 elsewhere.
+    `input_ids` (B,S) long, left unchanged; `selected` (B,S) bool. `per` says what shares a fate: each piece
+    has its own ("piece", as in Google's code, also for whole words) or all pieces of a unit have the same
+    ("span", as in SpanBERT; it needs `units`). A random id is drawn for each piece in both cases. Returns
+    `(masked_ids, labels)`, both (B,S) long; labels hold the original id where selected, −100 elsewhere.
     """
+    _check_choice("per", per, "piece", "span")
     masked_share, random_share = mix
     if min(mix) < 0 or masked_share + random_share > 1:
-        raise ValueError(
-            f"`mix` is {mix}; two shares, of [MASK] and of random ids, that add up to at most 1."
-        )
+        raise ValueError(f"`mix` is {mix}; give the shares of [MASK] and of random ids, together at most 1.")
     masked_ids, labels = input_ids.clone(), torch.full_like(input_ids, IGNORED)
     where = selected.flatten().nonzero().squeeze(1)  # (K,)
     original = input_ids.flatten()[where]
@@ -204,10 +208,8 @@ def corrupt(
             raise ValueError("per='span' needs `units`, the numbers that `cut_into_units` gave.")
         fates = torch.rand(input_ids.shape, device=input_ids.device, generator=generator)
         fate = fates[where // input_ids.shape[1], units.flatten()[where]]
-    elif per == "piece":
-        fate = torch.rand(len(where), device=input_ids.device, generator=generator)
     else:
-        raise ValueError(f"`per` is {per!r}; it can be 'piece' or 'span'.")
+        fate = torch.rand(len(where), device=input_ids.device, generator=generator)
     random_ids = torch.randint(
         vocab_size, where.shape, device=input_ids.device, dtype=input_ids.dtype, generator=generator
     )
@@ -217,14 +219,12 @@ def corrupt(
     return masked_ids, labels
 
 
-# ---- tokenizers ------------------------------------------------------------------------------------------------
+# ---- tokenizers ------------------------------------------------------------------------------------------
 
 
 def special_table(tokenizer: Any) -> Tensor:
     """(V,) bool: true on the ids that are never hidden, all that the tokenizer calls special."""
-    table = torch.zeros(len(tokenizer), dtype=torch.bool)
-    table[torch.tensor(tokenizer.all_special_ids, dtype=torch.long)] = True
-    return table
+    return _table(tokenizer, tokenizer.all_special_ids)
 
 
 def continuation_table(tokenizer: Any) -> Tensor:
@@ -232,139 +232,54 @@ def continuation_table(tokenizer: Any) -> Tensor:
 
     Only WordPiece writes that into the piece. For any other tokenizer: `ValueError`.
     """
-    model = getattr(getattr(tokenizer, "backend_tokenizer", None), "model", None)
+    model: Any = getattr(getattr(tokenizer, "backend_tokenizer", None), "model", None)
     if type(model).__name__ != "WordPiece":
         raise ValueError(
-            f"{type(tokenizer).__name__} is no WordPiece tokenizer: its pieces do not say which of them continue a "
-            "word. Add a column `word_ids` to the rows (`encoding.word_ids(row)` of a fast tokenizer, −1 for None)."
+            f"{type(tokenizer).__name__} is no WordPiece tokenizer: its pieces do not say which of them "
+            "continue a word. Add a column `word_ids` to the rows: `encoding.word_ids()` of a fast tokenizer."
         )
     prefix = model.continuing_subword_prefix
+    return _table(tokenizer, [i for piece, i in tokenizer.get_vocab().items() if piece.startswith(prefix)])
+
+
+def _table(tokenizer: Any, ids: list[int]) -> Tensor:
     table = torch.zeros(len(tokenizer), dtype=torch.bool)
-    continuing = [
-        i for piece, i in tokenizer.get_vocab().items() if piece.startswith(prefix) and piece != prefix
-    ]
-    table[torch.tensor(continuing, dtype=torch.long)] = True
+    table[torch.tensor(ids, dtype=torch.long)] = True
     return table
 
 
-# ---- batches ---------------------------------------------------------------------------------------------------
-
-
-class ArrowRows(Dataset):
-    """Rows of a `datasets.Dataset` for a `DataLoader`, a whole batch at a time as an Arrow table.
-
-    The usual way turns every id into a Python integer and back. Here `MaskingCollator` reads the batch's buffers.
-    """
-
-    def __init__(self, dataset: Any) -> None:
-        self.dataset = dataset.with_format("arrow")
-
-    def __len__(self) -> int:
-        return len(self.dataset)
-
-    def __getitem__(self, index: int) -> dict[str, Any]:
-        return self.dataset[index].to_pylist()[0]
-
-    def __getitems__(
-        self, indices: Sequence[int]
-    ) -> Any:  # a DataLoader's fetcher calls this where it exists
-        return self.dataset[list(indices)]
-
-
-def _columns(rows: Any) -> dict[str, tuple[np.ndarray, np.ndarray | None]]:
-    """Each column as (values end to end, length of each row), or (values, None) where it has a number per row."""
-    if len(rows) == 0:
-        raise ValueError(
-            "An empty batch: there is no row to mask. Use a sampler or a split that is not empty."
-        )
-    if hasattr(rows, "column_names"):  # an Arrow table
-        columns = {name: rows.column(name).combine_chunks() for name in rows.column_names}
-        flatten = _flatten_arrow
-    else:
-        for row in rows:
-            if not isinstance(row, Mapping) or row.keys() != rows[0].keys():
-                raise ValueError(
-                    f"Rows of one batch need the same columns: one has {_keys(rows[0])}, another {_keys(row)}."
-                )
-        columns = {name: [row[name] for row in rows] for name in rows[0]}
-        flatten = _flatten_rows
-    flat = {}
-    for name, column in columns.items():
-        try:
-            flat[name] = flatten(column)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"The column `{name}` cannot stand in a batch: it needs a number, or a list of whole numbers, per row. "
-                f"Remove it from the data set ({error})."
-            ) from error
-    return flat
-
-
-def _keys(row: Any) -> Any:
-    return sorted(row.keys()) if isinstance(row, Mapping) else type(row).__name__
-
-
-def _flatten_rows(column: list[Any]) -> tuple[np.ndarray, np.ndarray | None]:
-    if not hasattr(column[0], "__len__") or getattr(column[0], "ndim", 1) == 0:
-        return _numbers(np.array([float(v) if isinstance(v, float) else int(v) for v in column])), None
-    lengths = np.fromiter(map(len, column), dtype=np.int64, count=len(column))
-    if all(isinstance(values, np.ndarray | Tensor) for values in column):
-        return np.concatenate([np.asarray(values) for values in column]), lengths
-    try:  # masks and segment ids: the fastest way out of a list, for values under 256
-        return np.frombuffer(b"".join(map(bytes, column)), dtype=np.uint8), lengths
-    except (TypeError, ValueError):
-        values = chain.from_iterable(column)
-    try:
-        return np.fromiter(values, dtype=np.int64, count=int(lengths.sum())), lengths
-    except TypeError:  # `word_ids()` says None on special tokens
-        values = (-1 if value is None else value for value in chain.from_iterable(column))
-        return np.fromiter(values, dtype=np.int64, count=int(lengths.sum())), lengths
-
-
-def _flatten_arrow(column: Any) -> tuple[np.ndarray, np.ndarray | None]:
-    if not hasattr(column, "value_lengths"):
-        return _numbers(column.to_numpy(zero_copy_only=False)), None
-    lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-    values = column.flatten()
-    if values.null_count:
-        values = values.fill_null(-1)
-    return values.to_numpy(zero_copy_only=False), lengths.astype(np.int64)
-
-
-def _numbers(values: np.ndarray) -> np.ndarray:
-    """A copy as torch would have it: whole numbers long, others float."""
-    if values.dtype.kind not in "iubf":
-        raise TypeError(f"got {values.dtype}")
-    return values.astype(np.float32 if values.dtype.kind == "f" else np.int64)
+# ---- batches ---------------------------------------------------------------------------------------------
 
 
 class MaskingCollator:
-    """Rows to a padded batch with masked `input_ids` and `labels`; for `DataLoader` and `transformers.Trainer`.
+    """Rows to a padded batch with masked `input_ids` and `labels`, for a `DataLoader` or `Trainer`.
 
-    `tokenizer`: gives the ids of `[MASK]` and padding, the special ids and, for words and spans, the pieces that
-    continue a word. `unit`, `probability`, `p`, `max_words`: see `cut_into_units`. `budget`: "bernoulli" picks units
-    independently; "exact" hides as many pieces as `prediction_budget` allows, at most `cap` (20 in Google's code for
-    rows of 128; beware, at 512 that is 3.9 %). `per`: see `corrupt`; by default "span" for spans, else "piece".
-    `generator`: all randomness comes from it, or from torch's global one. In a worker process of a `DataLoader` it
-    is seeded anew from the worker's seed, so that no two workers and no two epochs draw the same masks.
+    `tokenizer`: gives the ids of `[MASK]` and padding, the special ids and, for words and spans, the pieces
+    that continue a word. `unit`, `probability`, `p`, `max_words`: see `cut_into_units`. `budget`: "bernoulli"
+    picks units independently; "exact" hides as many pieces as `prediction_budget` allows, at most `cap` (20
+    in Google's code for rows of 128; beware, at 512 that is 3.9 %). `per`: see `corrupt`; by default "span"
+    for spans, else "piece". `generator`: all randomness comes from it, or from torch's global one. In a
+    worker process of a `DataLoader` it is seeded anew from the worker's seed, so that no two workers and no
+    two epochs draw the same masks.
 
-    Called on a list of rows (mappings of lists, arrays or tensors) or on an Arrow table (`ArrowRows`). A row has
-    `input_ids` and may have `token_type_ids`, `attention_mask`, `special_tokens_mask`, `word_ids` (−1 or None for
-    special tokens) and numbers such as `next_sentence_label`. Returns a dict of long tensors: (B,S) for what has a
-    value per position, (B,) for numbers. Rows are never changed. Too long a row, no row: `ValueError`.
+    Called on a list of rows (mappings of lists, arrays or tensors) or on an Arrow table (`ArrowRows`). A row
+    has `input_ids` and may have `token_type_ids`, `attention_mask`, `special_tokens_mask`, `word_ids` (−1 or
+    None for special tokens) and numbers such as `next_sentence_label`. Returns a dict of long tensors: (B,S)
+    for what has a value per position, (B,) for numbers. Rows are never changed. Too long a row, no row:
+    `ValueError`.
     """
 
     def __init__(
         self,
         tokenizer: Any,
         *,
-        unit: Unit = "token",
+        unit: str = "token",
         probability: float = 0.15,
-        budget: Budget = "bernoulli",
+        budget: str = "bernoulli",
         cap: int | None = None,
         p: float = 0.2,
         max_words: int = 10,
-        per: Literal["piece", "span"] | None = None,
+        per: str | None = None,
         mix: tuple[float, float] = MIX,
         max_length: int | None = None,
         pad_to_multiple_of: int | None = None,
@@ -373,22 +288,18 @@ class MaskingCollator:
         for token in ("mask", "pad"):
             if getattr(tokenizer, f"{token}_token_id", None) is None:
                 raise ValueError(
-                    f"{type(tokenizer).__name__} has no {token} token, and masked language modelling needs one: use a "
-                    f"tokenizer of the BERT family or add one: `tokenizer.add_special_tokens({{'{token}_token': …}})`."
+                    f"{type(tokenizer).__name__} has no {token} token and masked language modelling needs one: "
+                    "use a tokenizer of the BERT family, or give it one with `add_special_tokens`."
                 )
-        if budget not in ("bernoulli", "exact"):
-            raise ValueError(f"`budget` is {budget!r}; it can be 'bernoulli' or 'exact'.")
+        _check_choice("unit", unit, *UNITS)
+        _check_choice("budget", budget, "bernoulli", "exact")
         _check_probability(probability)
         self.unit, self.probability, self.budget, self.cap = unit, probability, budget, cap
         self.p, self.max_words, self.mix = p, max_words, mix
         self.per = per or ("span" if unit == "span" else "piece")
         self.max_length = max_length or tokenizer.model_max_length
-        self.pad_to_multiple_of = pad_to_multiple_of or 1
-        self.mask_id, self.pad_id, self.vocab_size = (
-            tokenizer.mask_token_id,
-            tokenizer.pad_token_id,
-            len(tokenizer),
-        )
+        self.multiple_of = pad_to_multiple_of or 1
+        self.mask_id, self.pad_id = tokenizer.mask_token_id, tokenizer.pad_token_id
         self.special = special_table(tokenizer)
         self.tokenizer, self.generator = tokenizer, generator
         self._continues: Tensor | None = None  # made when first needed: rows with `word_ids` do without
@@ -396,7 +307,9 @@ class MaskingCollator:
 
     def __call__(self, rows: Any) -> dict[str, Tensor]:
         """A list of rows or an Arrow table to one batch."""
-        batch = self._pad(_columns(rows))
+        batch = pad_rows(rows, pad_id=self.pad_id, max_length=self.max_length, multiple_of=self.multiple_of)
+        if "labels" in batch:
+            raise ValueError("The rows have `labels` already; masking makes its own: remove that column.")
         special, word_ids = batch.pop("special_tokens_mask", None), batch.pop("word_ids", None)
         input_ids = batch["input_ids"]
         special = self.special[input_ids] if special is None else special.bool()
@@ -416,7 +329,7 @@ class MaskingCollator:
             input_ids,
             selected,
             mask_token_id=self.mask_id,
-            vocab_size=self.vocab_size,
+            vocab_size=len(self.special),
             mix=self.mix,
             per=self.per,
             units=units,
@@ -428,7 +341,7 @@ class MaskingCollator:
         return torch.tensor([prediction_budget(n, self.probability, self.cap) for n in lengths.tolist()])
 
     def _continuing(self, input_ids: Tensor, word_ids: Tensor | None) -> Tensor:
-        """(B,S) bool: pieces that continue a word, by the rows' own word numbers or by the vocabulary's table."""
+        """(B,S) bool: pieces that continue a word, by the rows' `word_ids` or by the vocabulary."""
         if word_ids is not None:
             return word_ids == torch.nn.functional.pad(word_ids, (1, 0), value=-2)[:, : word_ids.shape[1]]
         if self._continues is None:
@@ -441,39 +354,3 @@ class MaskingCollator:
             self._worker_seed = worker.seed
             self.generator.manual_seed((self.generator.initial_seed() ^ worker.seed) % 2**63)
         return self.generator
-
-    def _pad(self, columns: dict[str, Any]) -> dict[str, Tensor]:
-        """Columns of (values, lengths) to (B,S), columns of numbers to (B,)."""
-        if "input_ids" not in columns:
-            raise ValueError(f"The rows have no `input_ids`, only {sorted(columns)}; tokenise them first.")
-        if "labels" in columns:
-            raise ValueError(
-                "The rows have `labels` already; masking makes its own: remove or rename that column."
-            )
-        lengths = columns["input_ids"][1]
-        longest = int(lengths.max())
-        if longest > self.max_length:
-            raise ValueError(
-                f"A row has {longest} tokens and the tokenizer's model takes {self.max_length}: truncate the rows, or "
-                "give `max_length` where the model has more positions."
-            )
-        S = -(-longest // self.pad_to_multiple_of) * self.pad_to_multiple_of
-        real = np.arange(S) < lengths[:, None]  # (B,S)
-        batch = {}
-        for name, (values, own_lengths) in columns.items():
-            if own_lengths is None:
-                batch[name] = torch.from_numpy(values)
-                continue
-            if not np.array_equal(own_lengths, lengths):
-                raise ValueError(
-                    f"`{name}` and `input_ids` differ in length within a row; they need one value each."
-                )
-            if values.size == real.size:
-                padded = values.astype(np.int64).reshape(real.shape)
-            else:
-                padded = np.full(real.shape, self.pad_id if name == "input_ids" else 0, dtype=np.int64)
-                padded[real] = values
-            batch[name] = torch.from_numpy(padded)
-        if "attention_mask" not in batch:
-            batch["attention_mask"] = torch.from_numpy(real.astype(np.int64))
-        return batch
