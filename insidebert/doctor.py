@@ -102,7 +102,7 @@ def _python() -> Finding:
 
 
 def _packages() -> Finding:
-    """Holds what is installed against the lock; of what differs, only the absence of a needed package is fatal."""
+    """Holds what is installed against the lock; only the absence of a needed package is fatal."""
     course = find_course()
     lock = course / "requirements.lock" if course else None
     needed = _needed_packages()

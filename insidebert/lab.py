@@ -97,7 +97,7 @@ def choose_notebook(course: Path, wanted: str | None) -> str:
 
     Args:
         course: the course's folder.
-        wanted: a lesson's number ("3") or name ("03_parameter_budget"), or a notebook's path; None: the first.
+        wanted: a lesson's number ("3") or name ("03_parameter_budget"), a notebook's path; None: the first.
 
     Raises:
         CommandError: no such notebook.
@@ -235,7 +235,7 @@ def _serve(course: Path, configuration: Path, notebook: str, port: int, *, open_
         f"--ServerApp.root_dir={course}",
         f"--LabApp.default_url=/lab/tree/{quote(notebook)}",
         f"--ServerApp.open_browser={open_browser}",
-        "--ServerApp.log_level=WARN",
+        "--Application.log_level=WARN",
         "--allow-root",  # often a container's only user; the server answers this machine alone, with a token
     ]
     environment = os.environ | {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
