@@ -1,0 +1,86 @@
+"""What an exercise calls: `check("count_parameters", count_parameters)`.
+
+In a learner's notebook it draws fresh inputs, calls the answer, judges what came and shows the verdict. Where a
+submission is graded (`INSIDEBERT_SEED` is set) the same line only calls the answer and leaves its evidence in the
+cell: what is right is decided elsewhere, afterwards, by a process that never ran the submission.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import Any
+
+from checks.protocol import EVIDENCE_MIME, Verdict, evidence_from_json, evidence_to_json
+
+__all__ = ["CheckFailed", "check"]
+
+SEED_VARIABLE = "INSIDEBERT_SEED"
+
+
+class CheckFailed(AssertionError):
+    """The answer is not right yet. In a notebook it shows as the verdict, without a stack of our frames."""
+
+    def __init__(self, verdict: Verdict, text: str):
+        super().__init__(text)
+        self.verdict = verdict
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython's hook: what stands in the notebook instead of a traceback."""
+        return str(self).splitlines()
+
+
+def check(question: str, answer: Any) -> Any:
+    """Check an answer and say what is wrong with it.
+
+    Args:
+        question: the question's name, e.g. "count_parameters".
+        answer: the function or class you wrote.
+
+    Returns:
+        None when the answer is right; a `NotAttempted` mark, which counts as 0, when there is no answer yet.
+
+    Raises:
+        CheckFailed: the answer is not right; the message says why.
+        LookupError: there is no such question.
+    """
+    from checks.probing import run_probe
+    from checks.questions import find
+
+    asked = find(question)
+    grading_seed = os.environ.get(SEED_VARIABLE)
+    seed = int(grading_seed) if grading_seed else secrets.randbits(48)
+    cases = asked.cases(seed)
+    outcomes = run_probe(asked, answer, cases, quiet=grading_seed is not None)
+    evidence = evidence_to_json(asked.name, outcomes)
+    if grading_seed:
+        _leave(evidence)
+        return None
+
+    from checks.judges import judge
+
+    # Through the same codec as in grading, so that the two can never disagree.
+    verdict = judge(asked, cases, evidence_from_json(evidence, question=asked.name, cases=len(cases)))
+    return _show(asked.assignment, verdict)
+
+
+def _leave(evidence: dict[str, Any]) -> None:
+    from IPython.display import display
+
+    display({EVIDENCE_MIME: evidence}, raw=True)
+
+
+def _show(assignment: str, verdict: Verdict) -> Any:
+    from checks.render import NotAttempted, as_html, as_text, display_html
+    from insidebert.predictions import record_exercise
+
+    record_exercise(assignment, verdict.question, verdict.state)
+    if verdict.state == "not_attempted":
+        return NotAttempted(verdict)
+    if verdict.state == "correct":
+        display_html(as_html(verdict), as_text(verdict))
+        return None
+    # nbgrader's Validate shows the exception alone, a notebook shows the verdict above it.
+    if os.environ.get("NBGRADER_EXECUTION") != "validate" and display_html(as_html(verdict), ""):
+        raise CheckFailed(verdict, f"{verdict.question}: {verdict.state} (the reason stands above)")
+    raise CheckFailed(verdict, as_text(verdict))

@@ -1,0 +1,95 @@
+"""Runs a question's probe on an answer and writes down what happened: the untrusted half of a check.
+
+This is all of `checks` that works where a submission is graded. It knows inputs, never what is right.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import linecache
+import sys
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from checks.protocol import Case, Question, Raised, outcome_to_json
+
+_PACKAGE = Path(__file__).parent
+
+
+class ChangedInput(Exception):
+    """Raised by a probe that saw the answer change one of its arguments. Carries the value returned."""
+
+    def __init__(self, value: Any):
+        super().__init__("the answer changed its arguments")
+        self.value = value
+
+
+def run_probe(question: Question, answer: Any, cases: list[Case], *, quiet: bool) -> list[dict[str, Any]]:
+    """Call `answer` on every case; one JSON outcome each (see `protocol.outcome_to_json`).
+
+    Args:
+        quiet: swallow what the answer prints (autograding). Otherwise it goes to standard output, warnings and
+            progress bars included: a grader that reads standard error would take them for failures.
+
+    An exception inside the answer is an outcome, not an error here. `KeyboardInterrupt` passes, so that a time
+    limit or a learner's own interrupt stops the check.
+    """
+    with _quiet() if quiet else contextlib.redirect_stderr(sys.stdout):
+        return [_outcome(question, answer, case) for case in cases]
+
+
+def _outcome(question: Question, answer: Any, case: Case) -> dict[str, Any]:
+    try:
+        return outcome_to_json(question.probe(answer, case))
+    except ChangedInput as changed:
+        return outcome_to_json(changed.value, changed_input=True)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # an answer may well raise SystemExit
+        return outcome_to_json(None, raised=describe(error))
+
+
+def describe(error: BaseException) -> Raised:
+    """The exception's name and message with the line of the learner's own code it came through."""
+    return Raised(type(error).__name__, _message(error), _answer_line(error))
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # somebody else's __str__
+        return ""
+
+
+def _answer_line(error: BaseException) -> str:
+    """The innermost line written by the learner: not ours, not an installed package's."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        installed = "site-packages" in path.parts or _PACKAGE in path.parents or _is_standard_library(path)
+        if not installed:
+            line = frame.line or linecache.getline(frame.filename, frame.lineno or 0).strip()
+            return f"line {frame.lineno}: {line}" if line else f"line {frame.lineno}"
+    return ""
+
+
+def _is_standard_library(path: Path) -> bool:
+    return Path(io.__file__).parent in path.parents or "<frozen" in str(path)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    with contextlib.redirect_stdout(_Sink()), contextlib.redirect_stderr(_Sink()):
+        yield
+
+
+class _Sink(io.TextIOBase):
+    """Takes any amount of text and keeps none of it."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        return len(text)

@@ -1,0 +1,95 @@
+"""A verdict as a person reads it: HTML for a notebook and for feedback, plain text for everything else.
+
+At most five lines: the state, what came, what was expected, the likely cause, where to read on.
+"""
+
+from __future__ import annotations
+
+import html
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from checks.protocol import Finding, State, Verdict
+
+_HEADINGS: dict[State, tuple[str, str]] = {
+    # Okabe–Ito colours, darkened until white text on them has a contrast of at least 4.5; never colour alone.
+    "correct": ("✓ Correct", "#00694d"),
+    "partial": ("◐ Partly right", "#8a5a00"),
+    "incorrect": ("✗ Not right yet", "#b03a00"),
+    "not_attempted": ("○ Not attempted", "#555555"),
+    "crashed": ("✗ The answer raised an exception", "#8f2d5c"),
+}
+
+
+def heading(verdict: Verdict) -> str:
+    text = _HEADINGS[verdict.state][0]
+    return f"{text} ({verdict.score:.0%})" if verdict.state == "partial" else text
+
+
+def as_text(verdict: Verdict) -> str:
+    """The verdict in plain text, a line each."""
+    lines = [f"{verdict.question}: {heading(verdict)}"]
+    for finding in verdict.findings[:1]:
+        lines += [f"  {label}: {value}" for label, value in _rows(finding)]
+    if verdict.state != "correct" and verdict.lesson:
+        lines.append(f"  read on: {verdict.lesson}")
+    return "\n".join(lines)
+
+
+def as_html(verdict: Verdict) -> str:
+    """The verdict as a self-contained piece of HTML; everything that came from an answer is escaped."""
+    title, colour = heading(verdict), _HEADINGS[verdict.state][1]
+    rows = [row for finding in verdict.findings[:1] for row in _rows(finding)]
+    if verdict.state != "correct" and verdict.lesson:
+        rows.append(("read on", verdict.lesson))
+    body = "".join(
+        f'<div style="margin:.25em 0 0 0"><span style="display:inline-block;min-width:6.5em;'
+        f'color:var(--jp-ui-font-color2,#555)">{html.escape(label)}</span>{html.escape(value)}</div>'
+        for label, value in rows
+    )
+    return (
+        f'<div role="status" style="border-left:4px solid {colour};padding:.5em .9em;max-width:56em;'
+        f'font-family:var(--jp-ui-font-family,sans-serif);color:var(--jp-ui-font-color1,#212121)">'
+        f'<span style="background:{colour};color:#fff;padding:.1em .6em;border-radius:.8em;font-weight:600">'
+        f"{html.escape(title)}</span> <code>{html.escape(verdict.question)}</code>{body}</div>"
+    )
+
+
+def _rows(finding: Finding) -> list[tuple[str, str]]:
+    where = f" ({finding.case})" if finding.case else ""
+    rows = [("got", finding.got + where)] if finding.got else []
+    if finding.expected:
+        rows.append(("expected", finding.expected))
+    cause = finding.cause if finding.got or not finding.case else finding.cause + where
+    return [*rows, ("cause", cause)]
+
+
+@dataclass(frozen=True)
+class NotAttempted:
+    """The result of checking an untouched answer.
+
+    It is returned and not raised, so that "Run All" goes on to the questions that have an answer. Its plain text
+    is `0.0`: nbgrader reads a cell's result as its points.
+    """
+
+    verdict: Verdict
+
+    def __repr__(self) -> str:
+        return "0.0"
+
+    def _repr_html_(self) -> str:
+        return as_html(self.verdict)
+
+
+def display_html(markup: str, text: str) -> bool:
+    """Show a verdict; False where there is no notebook to show it in and no text was given."""
+    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is not None and hasattr(shell, "kernel"):
+        from IPython.display import display
+
+        display({"text/html": markup, "text/plain": text}, raw=True)
+        return True
+    if text:
+        print(text)
+    return False

@@ -1,0 +1,106 @@
+"""Every question: right answers pass in any style, every known wrong answer is rejected with its own finding."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+import pytest
+
+import tests.mutants
+from checks.judges import judge
+from checks.probing import run_probe
+from checks.protocol import evidence_from_json, evidence_to_json
+from checks.questions import all_questions, find
+
+ANSWERS = [
+    importlib.import_module(f"tests.mutants.{info.name}")
+    for info in pkgutil.iter_modules(tests.mutants.__path__)
+]
+RIGHT = [(name, style) for module in ANSWERS for name, styles in module.RIGHT.items() for style in styles]
+MUTANTS = [(name, *mutant) for module in ANSWERS for name, found in module.MUTANTS.items() for mutant in found]
+GENERIC = {"wrong_type", "unexpected_value", "does_not_sum", "wrong_part"}
+
+
+def verdict_on(name, answer, seed):
+    question = find(name)
+    cases = question.cases(seed)
+    evidence = evidence_to_json(name, run_probe(question, answer, cases, quiet=True))
+    return judge(question, cases, evidence_from_json(evidence, question=name, cases=len(cases)))
+
+
+def name_of(value):
+    return getattr(value, "__name__", str(value))
+
+
+@pytest.mark.parametrize(("name", "answer"), RIGHT, ids=name_of)
+def test_right_answers_are_correct_and_draw_no_finding(name, answer):
+    for seed in (1, 2, 3):
+        verdict = verdict_on(name, answer, seed)
+        assert (verdict.state, verdict.score, verdict.findings) == ("correct", 1.0, ()), verdict
+
+
+@pytest.mark.parametrize(("name", "finding", "answer"), MUTANTS, ids=name_of)
+def test_mutants_are_rejected_with_their_own_finding(name, finding, answer):
+    for seed in (1, 2, 3):
+        verdict = verdict_on(name, answer, seed)
+        assert verdict.state in ("incorrect", "partial", "crashed")
+        assert verdict.score < 1.0
+        assert [found.id for found in verdict.findings] == [finding], verdict
+
+
+@pytest.mark.parametrize("name", all_questions())
+def test_each_question_has_two_styles_and_four_named_mistakes(name):
+    named = {finding for question, finding, _ in MUTANTS if question == name} - GENERIC
+    assert len([style for question, style in RIGHT if question == name]) >= 2
+    assert len(named) >= 4
+
+
+def blank_none(*_):
+    return None
+
+
+def blank_ellipsis(*_):
+    return ...
+
+
+def blank_error(*_):
+    raise NotImplementedError()
+
+
+@pytest.mark.parametrize("name", all_questions())
+@pytest.mark.parametrize("answer", [blank_none, blank_ellipsis, blank_error])
+def test_an_untouched_answer_is_not_attempted(name, answer):
+    verdict = verdict_on(name, answer, 5)
+    assert (verdict.state, verdict.score) == ("not_attempted", 0.0)
+
+
+def exits(*_):
+    raise SystemExit(3)
+
+
+def divides(*_):
+    return 1 / 0
+
+
+@pytest.mark.parametrize("name", all_questions())
+@pytest.mark.parametrize(("answer", "error"), [(exits, "SystemExit"), (divides, "ZeroDivisionError")])
+def test_an_answer_that_raises_is_crashed_and_shows_its_own_line(name, answer, error):
+    verdict = verdict_on(name, answer, 5)
+    assert verdict.state == "crashed"
+    assert error in verdict.findings[0].got
+    assert "test_checks" not in verdict.findings[0].got  # the line, not a stack
+    if error == "ZeroDivisionError":
+        assert "return 1 / 0" in verdict.findings[0].got
+
+
+@pytest.mark.parametrize("name", all_questions())
+def test_inputs_depend_on_the_seed_alone(name):
+    question = find(name)
+    assert question.cases(7) == question.cases(7)
+    assert question.cases(7) != question.cases(8)
+
+
+def test_an_unknown_question_names_its_neighbours():
+    with pytest.raises(LookupError, match="count_parameters"):
+        find("count_parameter")
