@@ -13,9 +13,6 @@ import platform
 import shutil
 import subprocess
 import sys
-import threading
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
@@ -23,6 +20,7 @@ from pathlib import Path
 from typing import Literal
 
 from insidebert.lab import EXCHANGE, configured_exchange, exchange_directory, find_course
+from insidebert.sources import hub_answers
 
 HUB_SECONDS = 3.0
 OLDEST_PYTHON = (3, 11)
@@ -76,9 +74,8 @@ def collect(show: Callable[[Finding], None] | None = None) -> list[Finding]:
     Returns:
         the findings, in the order of the list below. Nothing here raises: a check that fails is a finding.
     """
-    checks = (_python, _packages, _device, _hub, _encoder, _checkpoint, _extensions, _exchange, _sandbox)
     findings = []
-    for check in checks:
+    for check in CHECKS:
         try:
             finding = check()
         except Exception as error:  # the report must not stop at what it reports on
@@ -197,7 +194,7 @@ def _hub() -> Finding:
     instead = "the encoder and the data sets that come with the course are used"
     if constants.HF_HUB_OFFLINE:
         return Finding("Hugging Face Hub", "ok", f"not asked, HF_HUB_OFFLINE is set: {instead}")
-    if _answers(constants.ENDPOINT):
+    if hub_answers(constants.ENDPOINT, HUB_SECONDS):
         return Finding(
             "Hugging Face Hub", "ok", f"{constants.ENDPOINT} answers: published models can be loaded"
         )
@@ -207,28 +204,6 @@ def _hub() -> Finding:
         f"{constants.ENDPOINT} does not answer within {HUB_SECONDS:.0f} s: {instead}",
         "Nothing needs it. HF_HUB_OFFLINE=1 saves the wait.",
     )
-
-
-def _answers(url: str) -> bool:
-    """True when a server at `url` answers in time; a thread, because looking up a name has no time limit."""
-    answered = threading.Event()
-
-    def ask() -> None:
-        try:
-            urllib.request.urlopen(urllib.request.Request(url, method="HEAD"), timeout=HUB_SECONDS).close()
-        except (
-            urllib.error.HTTPError
-        ) as error:  # a server that refuses is a server that answers, a proxy is not
-            if error.code >= 500 or error.code in (403, 407):
-                return
-        except (OSError, ValueError):
-            return
-        answered.set()
-
-    thread = threading.Thread(target=ask, daemon=True)
-    thread.start()
-    thread.join(HUB_SECONDS)
-    return answered.is_set()
 
 
 def _encoder() -> Finding:
@@ -324,3 +299,6 @@ def landlock_abi() -> int:
     create_ruleset, ask_version = 444, 1  # landlock_create_ruleset(2), the same number on every architecture
     answer = ctypes.CDLL(None).syscall(create_ruleset, None, ctypes.c_size_t(0), ctypes.c_uint32(ask_version))
     return max(int(answer), 0)
+
+
+CHECKS = (_python, _packages, _device, _hub, _encoder, _checkpoint, _extensions, _exchange, _sandbox)
