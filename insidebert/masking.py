@@ -288,7 +288,7 @@ class MaskingCollator:
         for token in ("mask", "pad"):
             if getattr(tokenizer, f"{token}_token_id", None) is None:
                 raise ValueError(
-                    f"{type(tokenizer).__name__} has no {token} token and masked language modelling needs one: "
+                    f"{type(tokenizer).__name__} has no {token} token and masking needs one: "
                     "use a tokenizer of the BERT family, or give it one with `add_special_tokens`."
                 )
         _check_choice("unit", unit, *UNITS)

@@ -108,8 +108,8 @@ def _columns(rows: Any) -> dict[str, Column]:
             flat[name] = flatten(column)
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"The column `{name}` cannot stand in a batch ({error}): it needs a number or a list of whole "
-                "numbers in every row. Remove it from the data set."
+                f"The column `{name}` cannot stand in a batch ({error}): it needs a number or a list of "
+                "whole numbers in every row. Remove it from the data set."
             ) from error
     return flat
 
