@@ -3,7 +3,7 @@
 V vocabulary · H hidden · I intermediate (feed-forward) · L layers · A attention heads · E embedding (ALBERT)
 
 Sources: BERT base and large, Devlin et al. 2019 (arXiv 1810.04805), sec. 3; the small models, Turc et al.
-2019 (arXiv 1908.08962), table 1; ALBERT, Lan et al. 2020 (arXiv 1909.11942), table 1. Vocabulary sizes are
+2019 (arXiv 1908.08962); ALBERT, Lan et al. 2020 (arXiv 1909.11942), table 1. Vocabulary sizes are
 those of the released vocabulary files. Every published BERT has I = 4H, 64 numbers per head, 512 positions
 and 2 segments.
 """

@@ -1,0 +1,88 @@
+"""The budget explorer: where an encoder's parameters are, as one stacked bar that moves with six controls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anywidget
+import traitlets
+
+from insidebert import budget, configs, frontend
+from insidebert.figures import style
+
+COLOURS = {
+    "token table": style.ORANGE,
+    "projection": style.YELLOW,
+    "position table": style.SKY,
+    "segment table": style.PURPLE,
+    "embedding norm": style.GREY,
+    "encoder layers": style.BLUE,
+    "pooler": style.GREEN,
+}
+REFERENCE = "bert-base-uncased"  # drawn under every other model, for scale
+
+
+def budget_explorer(preset: str = REFERENCE) -> BudgetExplorer | style.Picture:
+    """Where the parameters of an encoder are: published models to start from, sliders to change them.
+
+    `preset` is the published name it opens with; an unknown one is a ValueError that lists the names.
+    """
+    return BudgetExplorer(preset) if frontend.interactive() else picture(preset)
+
+
+class BudgetExplorer(anywidget.AnyWidget):
+    """Presets, sliders, a stacked bar and its table.
+
+    The browser computes; `shape` follows it for whoever asks.
+    """
+
+    _esm = style.source("budget_explorer.js")
+    _css = style.source("budget_explorer.css")
+
+    presets = traitlets.Dict().tag(sync=True)  # {name: shape}
+    colours = traitlets.Dict(COLOURS).tag(sync=True)
+    reference = traitlets.Unicode(REFERENCE).tag(sync=True)
+    shape = traitlets.Dict().tag(sync=True)  # the arguments of `budget.closed_form`
+
+    def __init__(self, preset: str = REFERENCE) -> None:
+        shapes = _shapes()
+        super().__init__(
+            presets=shapes, shape=shapes.get(preset) or budget.config_shape(configs.published(preset))
+        )
+        self._picture = picture(preset)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
+        return data | self._picture.bundle, metadata
+
+
+def picture(preset: str = REFERENCE) -> style.Picture:
+    """The published models as stacked bars, `preset` first among them."""
+    shapes = _shapes()
+    configs.published(preset)  # an unknown name fails here, with the list of names
+    names = [preset, *(name for name in shapes if name != preset and not name.endswith("-cased"))]
+    figure = style.blank(8.6, 0.42 * len(names) + 1.3)
+    axes = figure.subplots()
+    descriptions = []
+    for row, name in enumerate(names):
+        parts = budget.closed_form(**shapes[name])
+        total, left = sum(parts.values()), 0.0
+        for part, size in parts.items():
+            axes.barh(
+                row, size / 1e6, left=left, height=0.7, color=COLOURS[part], label=part if row == 0 else None
+            )
+            left += size / 1e6
+        share = parts["token table"] / total
+        axes.text(left + 4, row, f"{total / 1e6:.2f} M, table {share:.2%}", va="center", fontsize=9)
+        descriptions.append(f"{name}: {total:,} parameters, token table {share:.2%}")
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 430)
+    axes.set_xlabel("parameters (millions), encoder with pooler, no head")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="upper center", ncols=4, frameon=False, fontsize=9, bbox_to_anchor=(0.5, 1.02))
+    return style.Picture(figure, "Where the parameters are. " + "; ".join(descriptions) + ".")
+
+
+def _shapes() -> dict[str, dict[str, Any]]:
+    return {name: budget.config_shape(configs.published(name)) for name in configs.NAMES}
