@@ -1,0 +1,380 @@
+"""`insidebert pretrain`: a small BERT from random weights, on one CPU, one GPU or several processes.
+
+    insidebert pretrain --out run --steps 2000
+    accelerate launch --num_processes 2 -m insidebert.pretrain --out run --steps 2000
+
+Every step is a function of the seed and its number alone: which rows, which masks, which dropout. So a run
+that is interrupted and resumed gives the losses of one that was not, and two processes those of one with twice
+the batch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import itertools
+import json
+import math
+import random
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+from tqdm.auto import tqdm
+from transformers import BertConfig
+
+from insidebert.corpus import load_corpus
+from insidebert.masking import MaskingCollator
+from insidebert.packing import length_batches, pack_pair
+from insidebert.pairs import segment_pairs
+from insidebert.pretraining import PretrainingModel, write_atomically
+from insidebert.sources import load_tokenizer
+
+STATE = "state.pt"
+METRICS = "metrics.jsonl"
+
+
+def flag(default: Any, text: str) -> Any:
+    return dataclasses.field(default=default, metadata={"help": text})
+
+
+@dataclasses.dataclass
+class Recipe:
+    """Everything a run depends on. Each field is a flag of `insidebert pretrain`."""
+
+    layers: int = flag(4, "encoder layers")
+    hidden: int = flag(192, "hidden size; the inner size is four times as large")
+    heads: int = flag(3, "attention heads")
+    dropout: float = flag(0.0, "dropout in the encoder; short runs on little text underfit without any")
+    unit: str = flag("token", "what is hidden: token, word or span")
+    max_length: int = flag(128, "tokens in a row, special tokens included")
+    short: float = flag(0.1, "share of rows with a random shorter length")
+    batch_size: int = flag(32, "rows per process and forward pass")
+    accumulation: int = flag(1, "forward passes per step")
+    steps: int = flag(2000, "optimiser steps of the whole run")
+    warmup: int = flag(200, "steps in which the learning rate rises linearly")
+    decay: int = flag(1000, "steps at the end in which it falls linearly to 0; it is constant in between")
+    learning_rate: float = flag(1e-3, "peak learning rate of AdamW")
+    weight_decay: float = flag(0.01, "on matrices alone, not on biases and LayerNorm")
+    clip: float = flag(1.0, "largest global norm of the gradients")
+    documents: int = flag(0, "read only the first so many documents; 0 reads all")
+    save_every: int = flag(500, "steps between checkpoints")
+    seed: int = flag(0, "of weights, pairs, masks and dropout")
+
+    def config(self, vocab_size: int) -> BertConfig:
+        return BertConfig(
+            vocab_size=vocab_size,
+            hidden_size=self.hidden,
+            num_hidden_layers=self.layers,
+            num_attention_heads=self.heads,
+            intermediate_size=4 * self.hidden,
+            hidden_dropout_prob=self.dropout,
+            attention_probs_dropout_prob=self.dropout,
+        )
+
+    def rate(self, step: int) -> float:
+        """The learning rate of step 0 … steps−1: up, constant, down."""
+        up = (step + 1) / max(1, self.warmup)
+        down = (self.steps - step) / max(1, self.decay)
+        return self.learning_rate * min(1.0, up, down)
+
+
+# ------------------------------------------------------------------------------------------------- data
+
+
+def tokenize(documents: Sequence[Sequence[str]], tokenizer: Any) -> list[list[list[int]]]:
+    """Sentences as token ids, without special tokens; documents keep their shape."""
+    flat = [sentence for document in documents for sentence in document]
+    ids = iter(tokenizer(flat, add_special_tokens=False, verbose=False)["input_ids"] if flat else [])
+    return [list(filter(None, itertools.islice(ids, len(document)))) for document in documents]
+
+
+def epoch_rows(documents: list[list[list[int]]], tokenizer: Any, recipe: Recipe, epoch: int) -> list[dict]:
+    """The rows of one epoch: the pairs are drawn anew each time."""
+    rng = random.Random(f"pairs {recipe.seed} {epoch}")
+    ids = {
+        "cls_id": tokenizer.cls_token_id,
+        "sep_id": tokenizer.sep_token_id,
+        "max_length": recipe.max_length,
+    }
+    return [
+        {**pack_pair(a, b, **ids), "next_sentence_label": label}
+        for a, b, label in segment_pairs(
+            documents, rng, tokens=recipe.max_length - 3, short_probability=recipe.short
+        )
+    ]
+
+
+def step_rows(
+    documents: list[list[list[int]]], tokenizer: Any, recipe: Recipe, rows_per_step: int, start: int
+) -> Iterator[list[dict]]:
+    """The rows of step `start`, `start` + 1 and so on without end; an incomplete batch is dropped."""
+    step = 0
+    for epoch in itertools.count():
+        rows = epoch_rows(documents, tokenizer, recipe, epoch)
+        if len(rows) < rows_per_step:
+            raise ValueError(
+                f"The corpus makes {len(rows)} rows and a step needs {rows_per_step}: "
+                "lower --batch-size or --accumulation, or read more documents."
+            )
+        rng = random.Random(f"batches {recipe.seed} {epoch}")
+        for batch in length_batches([len(row["input_ids"]) for row in rows], rows_per_step, rng):
+            if len(batch) == rows_per_step:
+                if step >= start:
+                    yield [rows[i] for i in batch]
+                step += 1
+
+
+# ------------------------------------------------------------------------------------------------- loop
+
+
+def pretrain(
+    recipe: Recipe,
+    documents: list[list[list[int]]],
+    tokenizer: Any,
+    out: Path,
+    *,
+    resume: bool = False,
+    stop_after: int | None = None,
+    progress: bool = True,
+) -> PretrainingModel:
+    """Trains for `recipe.steps` steps; returns the model and leaves it, a state and the metrics in `out`.
+
+    `resume` goes on from the state in `out`: same recipe, only `steps` may be another number, as long as the
+    decay has not begun. `stop_after` ends this sitting after so many steps, as an interruption would.
+    """
+    accelerator = Accelerator(mixed_precision="bf16" if bf16_here() else "no")
+    torch.manual_seed(recipe.seed)
+    model = PretrainingModel(recipe.config(len(tokenizer)))
+    optimizer = make_optimizer(model, recipe)
+    first = load_state(out, model, optimizer, recipe, accelerator.device) if resume else 0
+    wrapped, optimizer = accelerator.prepare(model, optimizer)
+    wrapped.train()
+    generator = torch.Generator()
+    collate = MaskingCollator(tokenizer, unit=recipe.unit, generator=generator)
+    shares = recipe.accumulation * accelerator.num_processes
+    steps = step_rows(documents, tokenizer, recipe, recipe.batch_size * shares, first)
+    last = min(recipe.steps, stop_after or recipe.steps)
+    chief = accelerator.is_main_process
+    if chief:
+        out.mkdir(parents=True, exist_ok=True)
+        keep_metrics(out / METRICS, first)
+    bar = tqdm(range(first, last), initial=first, total=last, disable=not (progress and chief), unit="step")
+    began = time.perf_counter()
+    for step in bar:
+        generator.manual_seed(recipe.seed + 1_000_003 * step)
+        torch.manual_seed(recipe.seed + 1_000_003 * step + accelerator.process_index)  # dropout
+        batch = collate(next(steps))
+        for group in optimizer.param_groups:
+            group["lr"] = recipe.rate(step)
+        losses = accumulate(accelerator, wrapped, batch, shares)
+        if not math.isfinite(sum(losses)):
+            raise FloatingPointError(
+                f"The loss of step {step} is not finite (MLM {losses[0]}, NSP {losses[1]}). The last "
+                f"checkpoint in {out} is untouched; start again with a lower --learning-rate or --clip."
+            )
+        accelerator.clip_grad_norm_(wrapped.parameters(), recipe.clip)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        bar.set_postfix(mlm=f"{losses[0]:.3f}", nsp=f"{losses[1]:.3f}", refresh=False)
+        if chief:
+            write_metrics(out / METRICS, step, losses, recipe.rate(step), time.perf_counter() - began)
+            if (step + 1) % recipe.save_every == 0 or step + 1 == last:
+                save_state(out, model, optimizer, recipe, step + 1)
+    return model
+
+
+def accumulate(
+    accelerator: Accelerator, model: Any, batch: dict[str, torch.Tensor], shares: int
+) -> list[float]:
+    """Gradients of the whole step's loss; returns [MLM, NSP] of the whole step, the same in every process.
+
+    The step's rows are dealt out to processes and forward passes. A mean of means would be wrong where these
+    hold different numbers of predicted positions, so each share counts by its part of the step's positions.
+    """
+    K = max(1, int((batch["labels"] != -100).sum()))
+    B = len(batch["labels"])
+    mine = range(accelerator.process_index, shares, accelerator.num_processes)
+    losses = torch.zeros(2, device=accelerator.device)
+    for share in mine:
+        rows = {name: value[share::shares].to(accelerator.device) for name, value in batch.items()}
+        waiting = share != mine[-1] and accelerator.num_processes > 1
+        with accelerator.no_sync(model) if waiting else contextlib.nullcontext():
+            with accelerator.autocast():
+                output = model(**rows)
+            mlm = output.mlm_loss * (output.predicted / K)
+            nsp = output.nsp_loss * (len(rows["labels"]) / B)
+            accelerator.backward(
+                (mlm + nsp) * accelerator.num_processes
+            )  # gradients are averaged over processes
+            losses += torch.stack([mlm.detach(), nsp.detach()])
+    return accelerator.reduce(losses, "sum").tolist()
+
+
+def bf16_here() -> bool:
+    return torch.cuda.is_available() and torch.cuda.is_bf16_supported(including_emulation=False)
+
+
+def make_optimizer(model: PretrainingModel, recipe: Recipe) -> torch.optim.AdamW:
+    matrices = [p for p in model.parameters() if p.ndim > 1]
+    vectors = [p for p in model.parameters() if p.ndim == 1]  # biases and LayerNorm
+    groups = [
+        {"params": matrices, "weight_decay": recipe.weight_decay},
+        {"params": vectors, "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=recipe.learning_rate, betas=(0.9, 0.98), eps=1e-6, fused=True)
+
+
+# ------------------------------------------------------------------------------------- state and metrics
+
+
+def save_state(out: Path, model: PretrainingModel, optimizer: Any, recipe: Recipe, step: int) -> None:
+    """The weights in half precision to use, the whole state to go on from: each replaced whole or not."""
+    state = {
+        "step": step,
+        "recipe": dataclasses.asdict(recipe),
+        "model": model.state_dict(),
+        "optimizer": optimizer.state_dict(),
+    }
+    try:
+        write_atomically(out / STATE, lambda path: torch.save(state, path))
+        model.save_pretrained(out, dtype=torch.float16)
+    except (OSError, RuntimeError) as error:  # torch's zip writer raises RuntimeError on a full disk
+        raise OSError(
+            f"The checkpoint of step {step} could not be written to {out} ({error}). The previous one is "
+            "intact: make room and go on with --resume."
+        ) from error
+
+
+def load_state(out: Path, model: PretrainingModel, optimizer: Any, recipe: Recipe, device: Any) -> int:
+    """Puts the state in `out` into model and optimizer; returns how many steps it has done."""
+    if not (out / STATE).is_file():
+        raise FileNotFoundError(f"There is no {STATE} in {out} to resume from: start without --resume.")
+    state = torch.load(out / STATE, map_location=device, weights_only=True)
+    now, then = dataclasses.asdict(recipe), state["recipe"]
+    changed = [
+        f"{name} {then.get(name)} → {now[name]}"
+        for name in now
+        if name != "steps" and now[name] != then.get(name)
+    ]
+    if changed:
+        raise ValueError(f"This run in {out} was started with another recipe: {', '.join(changed)}.")
+    model.load_state_dict(state["model"])
+    optimizer.load_state_dict(state["optimizer"])
+    return state["step"]
+
+
+def keep_metrics(path: Path, steps: int) -> None:
+    """Forgets the metrics of steps after the checkpoint that a run resumes from."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+    path.write_text("".join(line for line in lines if json.loads(line)["step"] < steps), encoding="utf-8")
+
+
+def write_metrics(path: Path, step: int, losses: list[float], rate: float, seconds: float) -> None:
+    mlm, nsp = losses
+    row = {
+        "step": step,
+        "mlm": mlm,
+        "nsp": nsp,
+        "loss": mlm + nsp,
+        "rate": rate,
+        "seconds": round(seconds, 2),
+    }
+    with path.open("a", encoding="utf-8") as out:
+        out.write(json.dumps(row) + "\n")
+
+
+# -------------------------------------------------------------------------------------------- evaluation
+
+
+@torch.no_grad()
+def evaluate(
+    model: PretrainingModel,
+    documents: list[list[list[int]]],
+    tokenizer: Any,
+    recipe: Recipe,
+    *,
+    seed: int = 12345,
+    progress: bool = True,
+) -> dict[str, float]:
+    """Held-out figures: `mlm_loss` in nats, `mlm_top1`, `nsp_loss`, `nsp_accuracy`, `predicted`, `pairs`.
+
+    Pairs and masks are made as in training, 80/10/10 included, from a seed of their own.
+    """
+    recipe = dataclasses.replace(recipe, seed=seed)
+    rows = epoch_rows(documents, tokenizer, recipe, epoch=0)
+    rows.sort(key=lambda row: len(row["input_ids"]))
+    collate = MaskingCollator(tokenizer, unit=recipe.unit, generator=torch.Generator().manual_seed(seed))
+    device = next(model.parameters()).device
+    model.eval()
+    sums = torch.zeros(4, dtype=torch.float64)
+    predicted = 0
+    for start in tqdm(range(0, len(rows), 64), desc="held-out documents", disable=not progress):
+        batch = {name: value.to(device) for name, value in collate(rows[start : start + 64]).items()}
+        labels, nsp_labels = batch["labels"], batch["next_sentence_label"]
+        output = model(**batch)
+        guesses = model.mlm(output.hidden[labels != -100], model.token_table).argmax(-1)
+        sums += torch.tensor(
+            [
+                output.mlm_loss * output.predicted,
+                (guesses == labels[labels != -100]).sum(),
+                output.nsp_loss * len(nsp_labels),
+                (output.nsp_logits.argmax(-1) == nsp_labels).sum(),
+            ],
+            dtype=torch.float64,
+        )
+        predicted += output.predicted
+    mlm_loss, top1, nsp_loss, right = sums.tolist()
+    return {
+        "mlm_loss": mlm_loss / predicted,
+        "mlm_top1": top1 / predicted,
+        "nsp_loss": nsp_loss / len(rows),
+        "nsp_accuracy": right / len(rows),
+        "predicted": predicted,
+        "pairs": len(rows),
+    }
+
+
+# ------------------------------------------------------------------------------------------ command line
+
+
+def main(argv: list[str] | None = None) -> int:
+    """The command; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="insidebert pretrain", description=(__doc__ or "").split("\n", 1)[0]
+    )
+    parser.add_argument("--out", type=Path, required=True, help="folder for weights, state and metrics")
+    parser.add_argument("--resume", action="store_true", help="go on from the state in --out")
+    parser.add_argument("--quiet", action="store_true", help="no progress bars")
+    for field in dataclasses.fields(Recipe):
+        name = "--" + field.name.replace("_", "-")
+        kind = type(field.default)
+        parser.add_argument(
+            name, type=kind, default=field.default, help=f"{field.metadata['help']} ({field.default})"
+        )
+    options = vars(parser.parse_args(argv))
+    out, resume, progress = options.pop("out"), options.pop("resume"), not options.pop("quiet")
+    recipe = Recipe(**options)
+    tokenizer = load_tokenizer()
+    limit = recipe.documents or None
+    try:
+        documents = tokenize(load_corpus("train", limit=limit, progress=progress), tokenizer)
+        model = pretrain(recipe, documents, tokenizer, out, resume=resume, progress=progress)
+    except (ValueError, OSError, FloatingPointError) as error:
+        print(f"insidebert pretrain: {error}", file=sys.stderr)
+        return 1
+    if Accelerator().is_main_process:
+        held_out = tokenize(load_corpus("held_out", progress=progress), tokenizer)
+        figures = evaluate(model, held_out, tokenizer, recipe, progress=progress)
+        (out / "evaluation.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+        print(json.dumps(figures))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
