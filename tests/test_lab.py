@@ -1,0 +1,114 @@
+"""`insidebert lab` serves JupyterLab: its API, the lesson in its own kernel, nbgrader's extensions, roles."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbgrader
+import pytest
+
+from insidebert.lab import lessons
+from tests.lab_server import TOKEN, LabServer, lab_server
+
+INSTRUCTORS = {
+    "@jupyter/nbgrader:formgrader",
+    "@jupyter/nbgrader:course-list",
+    "@jupyter/nbgrader:create-assignment",
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
+    with lab_server(tmp_path_factory.mktemp("lab")) as server:
+        yield server
+
+
+def page(server: LabServer) -> dict[str, Any]:
+    """What JupyterLab's page is told."""
+    text = server.ask("/lab")
+    found = re.search(
+        r'<script id="jupyter-config-data" type="application/json">(.*?)</script>', text, re.DOTALL
+    )
+    assert found, "this is not JupyterLab's page"
+    return json.loads(found.group(1))
+
+
+def test_it_answers(server: LabServer) -> None:
+    assert server.ask("/api/status")["kernels"] >= 0
+    assert page(server)["appName"] == "JupyterLab"
+
+
+def test_it_serves_the_first_lesson(server: LabServer) -> None:
+    first = lessons(server.course)[0].name
+    assert server.ask(f"/api/contents/lessons/{first}?type=notebook")["content"]["cells"]
+    assert server.status("/api/contents/lessons/99_no_such_lesson.ipynb") == 404
+
+
+def test_the_address_leads_to_the_first_lesson(server: LabServer) -> None:
+    # `/` is where the browser is sent; following it must end on the lesson.
+    request = urllib.request.Request(f"{server.url}/", headers={"Authorization": f"token {TOKEN}"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        assert answer.url.split("?")[0].endswith(f"/lab/tree/lessons/{lessons(server.course)[0].name}")
+
+
+def test_the_first_lesson_runs_in_its_kernel(server: LabServer) -> None:
+    messages = server.run(f"lessons/{lessons(server.course)[0].name}")
+    errors = [message["content"] for message in messages if message["msg_type"] == "error"]
+    assert not errors, "\n".join(errors[0]["traceback"])
+    assert any(message["msg_type"] in ("display_data", "execute_result", "stream") for message in messages)
+
+
+def test_nbgraders_server_extensions_answer(server: LabServer) -> None:
+    assert server.ask("/formgrader/api/status") == {"status": True}
+    assert server.ask(f"/nbgrader_version?version={nbgrader.__version__}")["success"]
+    courses = server.ask("/courses")  # asks the exchange, which therefore exists and can be read
+    assert courses["success"], courses["value"]
+    formgraders = server.ask("/formgraders")
+    assert formgraders["success"], formgraders["value"]
+
+
+def test_the_exchange_is_the_course_s_own(server: LabServer) -> None:
+    exchange = server.course.parent / "exchange"
+    assert exchange.is_dir()
+    released = exchange / "someone-elses-course" / "outbound" / "week1"
+    released.mkdir(parents=True)
+    listed = server.ask("/assignments?course_id=someone-elses-course")
+    assert listed["success"], listed["value"]
+    assert [found["assignment_id"] for found in listed["value"]] == ["week1"]
+
+
+def test_the_page_has_nbgrader_and_widgets_and_asks_for_no_news(server: LabServer) -> None:
+    told = page(server)
+    names = {extension["name"] for extension in told["federated_extensions"]}
+    assert {"@jupyter/nbgrader", "anywidget", "@jupyter-widgets/jupyterlab-manager"} <= names
+    assert not INSTRUCTORS & set(told["disabledExtensions"])
+    settings = server.ask("/lab/api/settings/@jupyterlab/apputils-extension:notification")
+    assert settings["schema"]["properties"]["fetchNews"]["default"] == "false"
+
+
+def test_a_second_one_points_to_the_first(server: LabServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(server.course.parent / "runtime"))
+    command = [sys.executable, "-m", "insidebert", "lab", "--no-browser"]
+    done = subprocess.run(
+        command, cwd=server.course, capture_output=True, encoding="utf-8", timeout=60, check=False
+    )
+    assert done.returncode == 0
+    assert server.url.rpartition(":")[2] in done.stdout, "the port of the one that runs"
+    assert lessons(server.course)[0].name in done.stdout
+
+
+def test_a_learner_sees_no_formgrader_and_the_server_ends_with_its_command(tmp_path: Path) -> None:
+    with lab_server(tmp_path, "--role", "learner") as server:
+        assert set(page(server)["disabledExtensions"]) >= INSTRUCTORS
+        assert server.status("/formgrader/api/status") == 404
+        assert server.ask("/courses")["success"], "a learner fetches and submits all the same"
+    with pytest.raises(urllib.error.URLError):
+        server.ask("/api/status")
