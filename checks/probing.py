@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from checks.protocol import Case, Question, Raised, outcome_to_json
+from checks.protocol import Case, Question, Raised, encode, outcome_to_json
 
 _PACKAGE = Path(__file__).parent
 
@@ -93,3 +93,19 @@ class _Sink(io.TextIOBase):
 
     def write(self, text: str) -> int:
         return len(text)
+
+
+def call(answer: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call an answer and hold it to the promise that functions never change their arguments.
+
+    Compares tensors, lists, dicts and plain values before and after; what evidence cannot carry (a model, a
+    generator) is not looked at.
+
+    Raises:
+        ChangedInput: an argument is not what it was; carries the value returned.
+    """
+    before = encode([*args, kwargs])
+    value = answer(*args, **kwargs)
+    if encode([*args, kwargs]) != before:
+        raise ChangedInput(value)
+    return value

@@ -126,7 +126,7 @@ class Verdict:
             raise ValueError(f"A verdict's score lies between 0 and 1; {self.question} got {self.score!r}.")
 
 
-# --- evidence codec -------------------------------------------------------------------------------------------
+# --- evidence codec ---------------------------------------------------------------------------------------
 
 
 class BadEvidence(ValueError):
@@ -216,7 +216,9 @@ class _Encoder:
         if type(value).__module__.startswith("torch") and hasattr(value, "detach"):
             kind = "tensor"
             if value.device.type == "meta":
-                return _tag("other", {"type": "Tensor on the meta device, which holds no numbers", "text": ""})
+                return _tag(
+                    "other", {"type": "Tensor on the meta device, which holds no numbers", "text": ""}
+                )
             value = value.detach().cpu()
             if dtype == "torch.bfloat16":  # NumPy has no such type; float32 holds every one of its values
                 value = value.float()
@@ -306,7 +308,9 @@ def evidence_from_json(payload: Any, *, question: str, cases: int) -> Evidence:
     try:
         text = payload if isinstance(payload, str) else json.dumps(payload, allow_nan=False)
         if len(text) > MAX_EVIDENCE_BYTES:
-            raise BadEvidence(f"The evidence is {len(text):,} characters; {MAX_EVIDENCE_BYTES:,} is the limit.")
+            raise BadEvidence(
+                f"The evidence is {len(text):,} characters; {MAX_EVIDENCE_BYTES:,} is the limit."
+            )
         data = json.loads(text, parse_constant=_refuse_constant)
         if data["question"] != question:
             raise BadEvidence(f"The evidence is for {str(data['question'])[:60]!r}, not for {question!r}.")
@@ -319,7 +323,9 @@ def evidence_from_json(payload: Any, *, question: str, cases: int) -> Evidence:
         raise BadEvidence(f"The evidence cannot be read ({type(error).__name__}).") from error
 
 
-def outcome_to_json(value: Any, *, raised: Raised | None = None, changed_input: bool = False) -> dict[str, Any]:
+def outcome_to_json(
+    value: Any, *, raised: Raised | None = None, changed_input: bool = False
+) -> dict[str, Any]:
     """One outcome as JSON data."""
     if raised is not None:
         return {"raised": [raised.error[:100], raised.message[:1000], raised.line[:300]]}

@@ -18,7 +18,9 @@ ANSWERS = [
     for info in pkgutil.iter_modules(tests.mutants.__path__)
 ]
 RIGHT = [(name, style) for module in ANSWERS for name, styles in module.RIGHT.items() for style in styles]
-MUTANTS = [(name, *mutant) for module in ANSWERS for name, found in module.MUTANTS.items() for mutant in found]
+MUTANTS = [
+    (name, *mutant) for module in ANSWERS for name, found in module.MUTANTS.items() for mutant in found
+]
 GENERIC = {"wrong_type", "unexpected_value", "does_not_sum", "wrong_part"}
 
 

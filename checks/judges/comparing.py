@@ -86,7 +86,11 @@ def judge_values(
             return incorrect(
                 question,
                 Finding(
-                    "wrong_type", f"The answer must be {kind}.", case.label, describe_type(outcome.value), kind
+                    "wrong_type",
+                    f"The answer must be {kind}.",
+                    case.label,
+                    describe_type(outcome.value),
+                    kind,
                 ),
             )
     wanted = [expected(case) for case in cases]
@@ -129,7 +133,10 @@ def not_attempted(question: Question, outcomes: Sequence[Outcome]) -> Verdict | 
 
 
 def crashed(
-    question: Question, cases: Sequence[Case], outcomes: Sequence[Outcome], raised: Sequence[RaisedMistake] = ()
+    question: Question,
+    cases: Sequence[Case],
+    outcomes: Sequence[Outcome],
+    raised: Sequence[RaisedMistake] = (),
 ) -> Verdict | None:
     """The verdict on an answer that raised on some case, or None. The smallest such case is shown."""
     for case, outcome in zip(cases, outcomes, strict=True):

@@ -37,7 +37,7 @@ PARTS = (
 )
 
 
-# --- closed forms ---------------------------------------------------------------------------------------------
+# --- closed forms -----------------------------------------------------------------------------------------
 
 
 def layer(H: int, I: int) -> int:  # noqa: E741
@@ -51,14 +51,17 @@ def head(model: ModelSpec) -> int:
     H, V, kind = model["H"], model["V"], model["head"]
     mlm = H * H + H + 2 * H + V + (0 if model["tied"] else V * H + V)
     wrapper = (H + 1) * model["labels"] if model["wrapped"] else 0
-    return wrapper + {
-        "": 0,
-        "pretraining": mlm + 2 * H + 2,
-        "mlm": mlm,
-        "tokens": (H + 1) * model["labels"],
-        "classifier": (H + 1) * model["labels"],
-        "qa": (H + 1) * 2,
-    }[kind]
+    return (
+        wrapper
+        + {
+            "": 0,
+            "pretraining": mlm + 2 * H + 2,
+            "mlm": mlm,
+            "tokens": (H + 1) * model["labels"],
+            "classifier": (H + 1) * model["labels"],
+            "qa": (H + 1) * 2,
+        }[kind]
+    )
 
 
 def parts(model: ModelSpec) -> dict[str, int]:
@@ -104,7 +107,7 @@ def _model(case: Case) -> ModelSpec:
     return model
 
 
-# --- count_parameters -----------------------------------------------------------------------------------------
+# --- count_parameters -------------------------------------------------------------------------------------
 
 
 def _where_it_differs(wrong: Callable[[ModelSpec], int], right: Callable[[ModelSpec], int] = total) -> Any:
@@ -126,11 +129,11 @@ def _shared_bias(model: ModelSpec) -> int:
     return model["V"] if _tied_twice(model) else 0
 
 
-TIED_TWICE = "The MLM decoder shares its matrix with the token table (V×H numbers). A tied matrix is counted once."
+TIED_TWICE = (
+    "The MLM decoder shares its matrix with the token table (V×H numbers). A tied matrix is counted once."
+)
 COUNT_MISTAKES = (
-    Mistake(
-        "counts_tied_decoder_twice", TIED_TWICE, _where_it_differs(lambda m: total(m) + _tied_twice(m))
-    ),
+    Mistake("counts_tied_decoder_twice", TIED_TWICE, _where_it_differs(lambda m: total(m) + _tied_twice(m))),
     Mistake(
         "counts_tied_decoder_twice",
         TIED_TWICE,
@@ -143,7 +146,7 @@ COUNT_MISTAKES = (
     ),
     Mistake(
         "counts_buffers",
-        "You counted the buffers (`position_ids`, `token_type_ids`), a number a position each. Buffers are not learned.",
+        "You counted the buffers (`position_ids`, `token_type_ids`), one number a position. Buffers are not learned.",
         _where_it_differs(lambda m: total(m) + 2 * m["P"]),
     ),
     Mistake(
@@ -207,7 +210,7 @@ def count_parameters(question: Question, cases: list[Case], outcomes: Sequence[O
     )
 
 
-# --- token_table_share ----------------------------------------------------------------------------------------
+# --- token_table_share ------------------------------------------------------------------------------------
 
 
 def _share(model: ModelSpec) -> float:
@@ -279,7 +282,8 @@ FIXED_PREFIX = RaisedMistake(
     "The name before the table differs between models: a bare encoder has no `bert.`, your own module may call it "
     "anything. Look at how a parameter's name ends.",
     lambda error, message: (
-        error in ("AttributeError", "KeyError", "StopIteration", "IndexError", "UnboundLocalError", "ValueError")
+        error
+        in ("AttributeError", "KeyError", "StopIteration", "IndexError", "UnboundLocalError", "ValueError")
         or (error == "TypeError" and "NoneType" in message)
     ),
 )
@@ -316,7 +320,7 @@ def token_table_share(question: Question, cases: list[Case], outcomes: Sequence[
     return verdict
 
 
-# --- breakdown ------------------------------------------------------------------------------------------------
+# --- breakdown --------------------------------------------------------------------------------------------
 
 
 def _moved(change: Callable[[ModelSpec], Mapping[str, int]]) -> Callable[[Case], Any]:
@@ -408,7 +412,9 @@ def breakdown(question: Question, cases: list[Case], outcomes: Sequence[Outcome]
             return incorrect(question, wrong_form)
 
     pairs = [(case, outcome.value) for case, outcome in zip(cases, outcomes, strict=True)]
-    right = [part for part in PARTS if all(equal(value[part], parts(_model(case))[part]) for case, value in pairs)]
+    right = [
+        part for part in PARTS if all(equal(value[part], parts(_model(case))[part]) for case, value in pairs)
+    ]
     if len(right) == len(PARTS):
         return Verdict(question.name, "correct", 1.0, lesson=question.lesson)
     finding = _breakdown_finding(pairs)
@@ -427,7 +433,9 @@ def _breakdown_form(case: Case, value: Any) -> Finding | None:
         cause = "Keys are missing. A part the model does not have is 0, not absent."
         return Finding("missing_keys", cause, case.label, f"no {', '.join(missing)}", wanted)
     if extra:
-        cause = "There are keys besides the seven parts; what you sum up twice no longer adds up to the total."
+        cause = (
+            "There are keys besides the seven parts; what you sum up twice no longer adds up to the total."
+        )
         return Finding("extra_keys", cause, case.label, ", ".join(extra[:4]), wanted)
     bad = [part for part in PARTS if type(value[part]) is not int]
     if bad:
@@ -453,7 +461,7 @@ def _breakdown_finding(pairs: list[tuple[Case, dict[str, int]]]) -> Finding:
     return Finding("wrong_part", cause, case.label, got, expected)
 
 
-# --- layer_parameters -----------------------------------------------------------------------------------------
+# --- layer_parameters -------------------------------------------------------------------------------------
 
 
 def _layer_mistake(id: str, cause: str, wrong: Callable[[int, int], int]) -> Mistake:
@@ -522,7 +530,7 @@ def layer_parameters(question: Question, cases: list[Case], outcomes: Sequence[O
     )
 
 
-# --- factorised_table -----------------------------------------------------------------------------------------
+# --- factorised_table -------------------------------------------------------------------------------------
 
 
 def _factorised(case: Case) -> tuple[int, float]:
@@ -614,7 +622,7 @@ def factorised_table(question: Question, cases: list[Case], outcomes: Sequence[O
     )
 
 
-# --- budget_report --------------------------------------------------------------------------------------------
+# --- budget_report ----------------------------------------------------------------------------------------
 
 
 def _report(row: Callable[[ModelSpec], dict[str, Any]]) -> Callable[[Case], Any]:
@@ -682,7 +690,9 @@ REPORT_MISTAKES = (
         "`total` holds the tied decoder a second time. A tied matrix is counted once.",
         _report(
             lambda m: _row(
-                m, total=total(m) + _tied_twice(m), share=parts(m)["token table"] / (total(m) + _tied_twice(m))
+                m,
+                total=total(m) + _tied_twice(m),
+                share=parts(m)["token table"] / (total(m) + _tied_twice(m)),
             )
         ),
     ),

@@ -67,7 +67,7 @@ def build(model: ModelSpec) -> Any:
     import transformers
     from torch import nn
 
-    config = transformers.BertConfig(
+    config: Any = transformers.BertConfig(
         vocab_size=model["V"],
         hidden_size=model["H"],
         intermediate_size=model["I"],
@@ -75,9 +75,9 @@ def build(model: ModelSpec) -> Any:
         num_attention_heads=1,
         max_position_embeddings=model["P"],
         type_vocab_size=model["T"],
-        num_labels=model["labels"],
         tie_word_embeddings=model["tied"],
     )
+    config.num_labels = model["labels"]
     with torch.device("meta"):
         if model["head"] == "":
             built = transformers.BertModel(config, add_pooling_layer=model["pooler"])
@@ -91,7 +91,7 @@ def build(model: ModelSpec) -> Any:
             }[model["head"]]
             built = getattr(transformers, name)(config)
     if model["frozen"]:
-        for parameter in built.base_model.encoder.parameters():
+        for parameter in built.base_model.get_submodule("encoder").parameters():
             parameter.requires_grad_(False)
     if not model["wrapped"]:
         return built

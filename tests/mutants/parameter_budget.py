@@ -17,7 +17,7 @@ PARTS = (
 )
 
 
-# --- right answers --------------------------------------------------------------------------------------------
+# --- right answers ----------------------------------------------------------------------------------------
 
 
 def count_parameters(model):
@@ -114,7 +114,11 @@ def budget_report(models):
 
 def report_by_comprehension(models):
     return {
-        name: {"share": b["token table"] / sum(b.values()), "total": sum(b.values()), "token_table": b["token table"]}
+        name: {
+            "share": b["token table"] / sum(b.values()),
+            "total": sum(b.values()),
+            "token_table": b["token table"],
+        }
         for name, b in ((name, breakdown(model)) for name, model in models.items())
     }
 
@@ -129,7 +133,7 @@ RIGHT = {
 }
 
 
-# --- wrong answers --------------------------------------------------------------------------------------------
+# --- wrong answers ----------------------------------------------------------------------------------------
 
 
 def numel(named):
@@ -154,7 +158,9 @@ def state_dict(model):
 
 
 def with_position_ids(model):
-    return count_parameters(model) + numel((n, b) for n, b in model.named_buffers() if n.endswith("position_ids"))
+    return count_parameters(model) + numel(
+        (n, b) for n, b in model.named_buffers() if n.endswith("position_ids")
+    )
 
 
 def with_buffers(model):
@@ -320,8 +326,8 @@ def report_last(models):
 
 
 def report_first(models):
-    for name, model in models.items():
-        return {name: budget_report({name: model})[name]}
+    name, model = next(iter(models.items()))
+    return {name: budget_report({name: model})[name]}
 
 
 def report_same(pick):
@@ -338,12 +344,19 @@ def report_listed(models):
 
 def report_hard_coded(models):
     return {
-        "bert-base-uncased": {"total": 109_482_240, "token_table": 23_440_896, "share": 23_440_896 / 109_482_240}
+        "bert-base-uncased": {
+            "total": 109_482_240,
+            "token_table": 23_440_896,
+            "share": 23_440_896 / 109_482_240,
+        }
     }
 
 
 def report_total_missing(models):
-    return {name: {"table": row["token_table"], "share": row["share"]} for name, row in budget_report(models).items()}
+    return {
+        name: {"table": row["token_table"], "share": row["share"]}
+        for name, row in budget_report(models).items()
+    }
 
 
 def share_below(bottom):
@@ -418,7 +431,10 @@ MUTANTS = {
             lambda hidden, intermediate: 4 * hidden**2 + 2 * hidden * intermediate + 4 * hidden,
         ),
         ("no_layer_norms", lambda hidden, intermediate: layer_parameters(hidden, intermediate) - 4 * hidden),
-        ("half_the_layer_norms", lambda hidden, intermediate: layer_parameters(hidden, intermediate) - 2 * hidden),
+        (
+            "half_the_layer_norms",
+            lambda hidden, intermediate: layer_parameters(hidden, intermediate) - 2 * hidden,
+        ),
         (
             "three_projections",
             lambda hidden, intermediate: layer_parameters(hidden, intermediate) - hidden**2 - hidden,
@@ -427,7 +443,9 @@ MUTANTS = {
         ("twelve_h_squared", lambda hidden, intermediate: 12 * hidden**2),
         (
             "one_feed_forward_matrix",
-            lambda hidden, intermediate: layer_parameters(hidden, intermediate) - hidden * intermediate - hidden,
+            lambda hidden, intermediate: (
+                layer_parameters(hidden, intermediate) - hidden * intermediate - hidden
+            ),
         ),
         ("wrong_type", lambda hidden, intermediate: layer_parameters(hidden, intermediate) / 1),
         ("unexpected_value", lambda hidden, intermediate: 7_087_872),
@@ -451,7 +469,9 @@ MUTANTS = {
         ("share_of_embeddings", report_with(share=lambda model: table(model) / embeddings(model))),
         (
             "all_embeddings_for_token_table",
-            report_with(token_table=embeddings, share=lambda model: embeddings(model) / count_parameters(model)),
+            report_with(
+                token_table=embeddings, share=lambda model: embeddings(model) / count_parameters(model)
+            ),
         ),
         ("counts_tied_decoder_twice", report_with(total=tied_twice, share=share_below(tied_twice))),
         ("counts_buffers", report_with(total=with_buffers, share=share_below(with_buffers))),

@@ -1,0 +1,67 @@
+"""The two steps that `nbgrader_config.py` puts in place of nbgrader's own execution.
+
+`Probe` runs the submission with a seed that only this run knows. `Judge` reads the evidence when the kernel is
+gone. Between them nothing a submission does can decide about its points.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
+from nbgrader.preprocessors import Execute, NbGraderPreprocessor
+
+from checks import SEED_VARIABLE
+from grading.judging import judge_notebook
+
+_SEED = "insidebert_seed"
+
+
+class Probe(Execute):
+    """nbgrader's `Execute` in a kernel whose checks only probe; the seed travels on to `Judge`."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict, km: Any = None) -> Any:
+        seed = secrets.randbits(48)
+        with _variable(SEED_VARIABLE, str(seed)), tempfile.TemporaryDirectory(prefix="kernel-") as sockets:
+            self._sockets = sockets
+            nb, resources = super().preprocess(nb, resources, km)
+        resources[_SEED] = seed
+        return nb, resources
+
+    def create_kernel_manager(self) -> Any:
+        manager = super().create_kernel_manager()
+        if sys.platform != "win32":
+            # Kernels on TCP race for ports when several start at once, and anyone on the machine can connect.
+            manager.transport = "ipc"
+            manager.ip = str(Path(self._sockets) / "kernel")  # absolute: the kernel starts in another folder
+        return manager
+
+
+@contextmanager
+def _variable(name: str, value: str) -> Iterator[None]:
+    """An environment variable that the kernel inherits and that is gone whatever happens to it."""
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        del os.environ[name]
+
+
+class Judge(NbGraderPreprocessor):
+    """Writes the verdict over the outputs of every graded cell."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Any:
+        if _SEED not in resources:
+            raise RuntimeError(
+                "Judge found no seed: nbgrader_config.py must list grading.preprocessors.Probe before Judge."
+            )
+        judge_notebook(nb, resources.pop(_SEED))
+        return nb, resources

@@ -1,0 +1,36 @@
+"""nbgrader's configuration of this course; `nbgrader …` and the formgrader read it from the course's folder.
+
+Exercises are written in solutions/ and released to exercises/. Grading runs a submission and judges it in two
+steps: the kernel only answers, `grading.preprocessors.Judge` decides afterwards, outside of it.
+"""
+
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    CheckCellMetadata,
+    IgnorePattern,
+    LimitOutput,
+    SaveAutoGrades,
+)
+
+from grading.preprocessors import Judge, Probe
+
+c = get_config()  # noqa: F821 - nbgrader defines it while it reads this file
+
+c.CourseDirectory.course_id = "inside-bert"
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "exercises"
+
+# A deleted check comes back; what it would have said must not depend on whether the learner kept it.
+c.OverwriteCells.add_missing_cells = True
+
+c.Autograde.autograde_preprocessors = [
+    Probe,
+    Judge,
+    IgnorePattern,
+    LimitOutput,
+    SaveAutoGrades,
+    AssignLatePenalties,
+    CheckCellMetadata,
+]
+c.Execute.timeout = 60  # seconds a cell; a check takes under 3
+c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
