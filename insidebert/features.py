@@ -107,7 +107,7 @@ def answer_windows(
         room = max_length - len(tokenizer(row["question"], add_special_tokens=False)["input_ids"]) - 3
         if not 0 <= overlap < room:
             raise ValueError(
-                f"The question of row {index} leaves {room} of {max_length} positions for the passage; "
+                f"The question of row {index} leaves {room} of {max_length} positions to the passage; "
                 f"windows that share {overlap} of them never get on. Give an overlap from 0 to {room - 1}, or a "
                 "longer max_length."
             )
