@@ -125,6 +125,38 @@ def unforeseen(wrong: int, total: int) -> str:
     return f"Right on {total - wrong} of {total} inputs; the smallest that fails is shown."
 
 
+def judge_with_refusals(
+    question: Question,
+    cases: Sequence[Case],
+    outcomes: Sequence[Outcome],
+    judge: Callable[[Question, list[Case], list[Outcome]], Verdict],
+) -> Verdict:
+    """Judge a question where some inputs must be refused with `ValueError`.
+
+    A case that must be refused says why in its data, under "refused". The others go to `judge`; only where it
+    finds nothing wrong are the refusals looked at.
+    """
+    pairs = list(zip(cases, outcomes, strict=True))
+    asked = [(case, outcome) for case, outcome in pairs if "refused" not in case.data]
+    verdict = judge(question, [case for case, _ in asked], [outcome for _, outcome in asked])
+    if verdict.state != "correct":
+        return verdict
+    for case, outcome in pairs:
+        if "refused" not in case.data:
+            continue
+        if outcome.raised is None:
+            got = describe_type(outcome.value)
+            finding = Finding("accepts_impossible_input", case["refused"], case.label, got, "ValueError")
+            return incorrect(question, finding)
+        if outcome.raised.error != "ValueError":
+            cause = f"{case['refused']} Raise `ValueError` yourself, before anything else fails."
+            got = f"{outcome.raised.error}: {outcome.raised.message}"
+            return incorrect(
+                question, Finding("raises_another_error", cause, case.label, got[:300], "ValueError")
+            )
+    return verdict
+
+
 def not_attempted(question: Question, outcomes: Sequence[Outcome]) -> Verdict | None:
     if not all(outcome.is_blank for outcome in outcomes):
         return None
