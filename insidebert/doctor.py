@@ -251,8 +251,7 @@ def _exchange() -> Finding:
     if sys.platform == "win32":
         text = "nbgrader's exchange does not exist on Windows"
         return Finding("exchange", "warning", text, "Hand the notebook file in the way your instructor says.")
-    course = find_course()
-    folder = (configured_exchange(course) if course else None) or exchange_directory()
+    folder = configured_exchange(find_course()) or exchange_directory()
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(nearest, os.W_OK | os.X_OK):
         return Finding(

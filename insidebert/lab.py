@@ -69,9 +69,9 @@ def run(args: argparse.Namespace) -> int:
     port = free_port(args.port)
     role = args.role or ("instructor" if (course / "solutions").is_dir() else "learner")
     with tempfile.TemporaryDirectory(prefix="insidebert-lab-", ignore_cleanup_errors=True) as folder:
-        write_configuration(
-            Path(folder), role, exchange=None if configured_exchange(course) else make_exchange()
-        )
+        # The course's own configuration is read last and wins; only the machine's must not be outdone.
+        exchange = None if configured_exchange() else make_exchange()
+        write_configuration(Path(folder), role, exchange)
         print(f"JupyterLab for {role}s opens {notebook}. Stop it with Ctrl-C, twice.", flush=True)
         return _serve(course, Path(folder), notebook, port, open_browser=not args.no_browser)
 
@@ -153,8 +153,8 @@ def free_port(wanted: int | None = None) -> int:
     raise CommandError(f"something already listens on port {wanted}; leave --port out to take a free one.")
 
 
-def configured_exchange(course: Path) -> Path | None:
-    """The exchange that this machine's nbgrader configuration, or the course's, already names."""
+def configured_exchange(course: Path | None = None) -> Path | None:
+    """The exchange that this machine's nbgrader configuration names, or that of `course` where it is given."""
     from jupyter_core.application import JupyterApp
 
     class Reader(JupyterApp):
@@ -164,7 +164,8 @@ def configured_exchange(course: Path) -> Path | None:
 
     app = Reader(log_level="CRITICAL")
     app.load_config_file()
-    super(JupyterApp, app).load_config_file(app.config_file_name, path=str(course))
+    if course:
+        super(JupyterApp, app).load_config_file(app.config_file_name, path=str(course))
     root = app.config.Exchange.get("root")
     return Path(root) if isinstance(root, str) else None
 
