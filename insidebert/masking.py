@@ -10,8 +10,8 @@ So there is one function that cuts a batch into units (`cut_into_units`), one th
 (`select_units`) and one that hides what was picked, 80/10/10 (`corrupt`). `MaskingCollator` puts the three
 behind the interface of a `DataLoader` or of `transformers.Trainer`.
 
-Shapes: B batch, S sequence, V vocabulary, K picked positions, N words, G segments between special tokens,
-C draws for each segment.
+Shapes: B batch, S sequence, V vocabulary, K picked positions, N words of the batch, G segments between special
+tokens, C draws for each segment.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def cut_into_units(
         starts = maskable & ~(continues & _before(maskable))
     if unit == "span":
         starts = _span_starts(starts, maskable, p, max_words, generator)
-    return (starts.cumsum(1) - 1).masked_fill_(~maskable, -1)
+    return starts.cumsum(1).mul_(maskable).sub_(1)
 
 
 def _before(flags: Tensor) -> Tensor:
@@ -98,23 +98,25 @@ def _span_starts(
     word_starts: Tensor, maskable: Tensor, p: float, max_words: int, generator: torch.Generator | None
 ) -> Tensor:
     """Which words start a span, every segment tiled by fresh draws. (B,S) bool."""
-    positions = word_starts.flatten().nonzero().squeeze(1)  # (N,) of all words of the batch, in order
-    opens = ~_before(maskable).flatten()[positions]  # (N,) bool, the first word after a special token
-    first = opens.nonzero().squeeze(1)  # (G,)
-    words = torch.diff(first, append=first.new_tensor([len(positions)]))  # (G,) words in each segment
-    starts = torch.zeros_like(word_starts)
-    if len(words) == 0:
-        return starts
-    longest = int(words.max())
-    columns = longest // 3 + 2  # the mean length is 3.80
+    number = (
+        word_starts.flatten().cumsum(0) - 1
+    )  # (B·S,) of the word each position belongs to, over the batch
+    opening = (
+        (maskable & ~_before(maskable)).flatten().nonzero().squeeze(1)
+    )  # (G,) positions that open a segment
+    if len(opening) == 0:
+        return word_starts
+    first, N = number.take(opening), int(number[-1]) + 1  # (G,) word that opens each segment
+    words = torch.diff(first, append=first.new_tensor([N]))  # (G,) words in each segment
+    columns = int(words.max()) // 3 + 2  # the mean length is 3.80
     lengths = words.new_zeros(len(words), 0)
     while bool((lengths.sum(1) < words).any()):  # seldom more than once, unless `p` is large
         more = _span_lengths((len(words), columns), p, max_words, words.device, generator)
         lengths = torch.cat([lengths, more], 1)  # (G,C)
     begins = lengths.cumsum(1) - lengths  # (G,C) in words, from the start of the segment
-    inside = begins < words[:, None]
-    starts.view(-1)[positions[(first[:, None] + begins)[inside]]] = True
-    return starts
+    begins = (begins + first[:, None])[begins < words[:, None]]
+    begin_span = torch.zeros(N, dtype=torch.bool, device=words.device).index_fill_(0, begins, True)
+    return word_starts & begin_span.index_select(0, number.clamp_(min=0)).view_as(word_starts)
 
 
 def _span_lengths(
@@ -150,24 +152,24 @@ def select_units(
     _check_probability(probability)
     if units.numel() == 0:
         return torch.zeros_like(units, dtype=torch.bool)
-    keys = torch.rand(units.shape, device=units.device, generator=generator)
+    keys = torch.rand(len(units), int(units.max()) + 2, device=units.device, generator=generator)
+    keys[:, 0] = 2.0  # column 0 stands for −1, no unit at all, and is never picked
     picked = keys < probability if budget is None else _fill(keys, units, budget)
-    return picked.gather(1, units.clamp(min=0)) & (units >= 0)
+    return picked.gather(1, units + 1)
 
 
 def _fill(keys: Tensor, units: Tensor, budget: Tensor) -> Tensor:
-    """Units of every row in the order of their `keys` until none fits the `budget`. (B,S) bool, by unit."""
-    sizes = units.new_zeros(units.shape[0], units.shape[1] + 1)
-    sizes.scatter_add_(1, units + 1, torch.ones_like(units))  # column 0 gathers what belongs to no unit
-    sizes = sizes[:, 1:]
-    order = keys.masked_fill(sizes == 0, 2.0).argsort(1)[:, : int(units.max()) + 1]
+    """Units of every row in the order of their `keys` until none fits the `budget`. (B,1+units) bool."""
+    sizes = torch.zeros_like(keys, dtype=torch.long).scatter_add_(1, units + 1, torch.ones_like(units))
+    sizes[:, 0] = 0
+    order = keys.argsort(1)
     sizes = sizes.gather(1, order)
     left = budget.to(units).unsqueeze(1).clone()  # (B,1)
     waiting, taken = sizes > 0, torch.zeros_like(sizes, dtype=torch.bool)
     while True:
         waiting &= sizes <= left
         if not waiting.any():
-            return torch.zeros_like(units, dtype=torch.bool).scatter_(1, order, taken)
+            return torch.zeros_like(taken).scatter_(1, order, taken)
         # All units in front of the first that is too large go in at once; that one is passed over for good.
         now = waiting & ((sizes * waiting).cumsum(1) <= left)
         taken |= now
@@ -202,20 +204,21 @@ def corrupt(
         raise ValueError(f"`mix` is {mix}; give the shares of [MASK] and of random ids, together at most 1.")
     masked_ids, labels = input_ids.clone(), torch.full_like(input_ids, IGNORED)
     where = selected.flatten().nonzero().squeeze(1)  # (K,)
-    original = input_ids.flatten()[where]
+    original = input_ids.take(where)
     if per == "span":
         if units is None:
             raise ValueError("per='span' needs `units`, the numbers that `cut_into_units` gave.")
-        fates = torch.rand(input_ids.shape, device=input_ids.device, generator=generator)
-        fate = fates[where // input_ids.shape[1], units.flatten()[where]]
+        B, columns = len(units), int(units.max()) + 1 if units.numel() else 0
+        fates = torch.rand(B * columns, device=units.device, generator=generator)
+        fate = fates[(units + columns * torch.arange(B, device=units.device)[:, None]).take(where)]
     else:
         fate = torch.rand(len(where), device=input_ids.device, generator=generator)
     random_ids = torch.randint(
         vocab_size, where.shape, device=input_ids.device, dtype=input_ids.dtype, generator=generator
     )
     kept_or_random = torch.where(fate < masked_share + random_share, random_ids, original)
-    masked_ids.view(-1)[where] = kept_or_random.masked_fill_(fate < masked_share, mask_token_id)
-    labels.view(-1)[where] = original
+    masked_ids.put_(where, kept_or_random.masked_fill_(fate < masked_share, mask_token_id))
+    labels.put_(where, original)
     return masked_ids, labels
 
 
@@ -246,6 +249,10 @@ def _table(tokenizer: Any, ids: list[int]) -> Tensor:
     table = torch.zeros(len(tokenizer), dtype=torch.bool)
     table[torch.tensor(ids, dtype=torch.long)] = True
     return table
+
+
+def _look_up(table: Tensor, ids: Tensor) -> Tensor:
+    return table.index_select(0, ids.flatten()).view_as(ids)  # several times as fast as table[ids]
 
 
 # ---- batches ---------------------------------------------------------------------------------------------
@@ -312,7 +319,7 @@ class MaskingCollator:
             raise ValueError("The rows have `labels` already; masking makes its own: remove that column.")
         special, word_ids = batch.pop("special_tokens_mask", None), batch.pop("word_ids", None)
         input_ids = batch["input_ids"]
-        special = self.special[input_ids] if special is None else special.bool()
+        special = _look_up(self.special, input_ids) if special is None else special.bool()
         maskable = batch["attention_mask"].bool() & ~special
         generator = self._generator()
         units = cut_into_units(
@@ -346,7 +353,7 @@ class MaskingCollator:
             return word_ids == torch.nn.functional.pad(word_ids, (1, 0), value=-2)[:, : word_ids.shape[1]]
         if self._continues is None:
             self._continues = continuation_table(self.tokenizer)
-        return self._continues[input_ids]
+        return _look_up(self._continues, input_ids)
 
     def _generator(self) -> torch.Generator | None:
         worker = get_worker_info()
