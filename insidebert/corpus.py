@@ -150,9 +150,10 @@ def documents_in(path: Path) -> Iterator[tuple[str, list[str]]]:
     if path.parent.name == "pydoc_data":
         for node in ast.walk(tree):
             if isinstance(node, ast.Dict):
-                for key, value in zip(node.keys, node.values, strict=True):
-                    if isinstance(key, ast.Constant) and isinstance(value, ast.Constant):
-                        yield f"#{key.value}", [str(value.value)]
+                for topic, entry in zip(node.keys, node.values, strict=True):
+                    text = getattr(entry, "value", None)
+                    if isinstance(topic, ast.Constant) and isinstance(text, str):
+                        yield f"#{topic.value!s}", [text]
         return
     yield "", [text for _, text in sorted(docstrings_in(tree))]
 
@@ -188,9 +189,8 @@ PROSE_DIRECTIVES = {
     "seealso",
     "deprecated",
 }
-ARGUMENT = re.compile(
-    r"^\s*(?:[-*]\s+)?[`*\w][\w.*`, ]*?\s*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)\s*:|:|--|—)(?:\s+(.*)|$)"
-)
+ARGUMENT = re.compile(r"^\s*(?:[-*]\s+)?[`*\w][\w.*`, ]*?\s*(?:\(.*?\)\s*:|:|--|—)(?:\s+(.*)|$)")
+TYPED = re.compile(r"^\s*[\w*.,` ]{1,60} :(\s|$)|^\s*[\w*]+$")  # x : int, optional
 SIGNATURE = re.compile(r"^\s*[\w.*`, ]+\s*:\s*[^.]*$|^\s*[\w.]+\(.*\)\s*(->.*)?$|^\s*:\w+[^:]*:")
 BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)]|\(\w\))\s+")
 
@@ -262,6 +262,9 @@ def clean(text: str) -> str:
             close()
             current.append((argument[1] or "").strip())
             continue
+        if TYPED.match(line):
+            close()
+            continue
         if SIGNATURE.match(line) and not current:
             continue
         if BULLET.match(line):
@@ -275,7 +278,11 @@ def clean(text: str) -> str:
 def is_argument(line: str, description: str) -> bool:
     """Tells `size (int): What it is.` from an ordinary line of prose that happens to hold a colon."""
     name = line[: len(line) - len(description)]
-    return len(name.split("(")[0].split()) <= 2 and ("(" in name or len(description.split()) > 3)
+    if len(name.split("(")[0].split(":")[0].split()) > 2:
+        return False
+    if name.rstrip().endswith(" :"):  # numpydoc: a type comes first, unless this is `See also`
+        return description.rstrip().endswith(".") and len(description.split()) > 3
+    return "(" in name or len(description.split()) > 3
 
 
 def plain(paragraph: str) -> str:

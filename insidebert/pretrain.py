@@ -4,8 +4,8 @@
     accelerate launch --num_processes 2 -m insidebert.pretrain --out run --steps 2000
 
 Every step is a function of the seed and its number alone: which rows, which masks, which dropout. So a run
-that is interrupted and resumed gives the losses of one that was not, and two processes those of one with twice
-the batch.
+that is interrupted and resumed gives the losses of one that was not, and two processes those of one with
+twice the batch.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The encoder, its two pre-training heads and the sum of their losses (Devlin et al. 2019, sec. 3.1).
 
 The encoder is `transformers`' `BertModel`. Masked positions are about 15 % of a batch, so the MLM head, the
-most expensive layer of a small BERT, runs on those K positions alone: same loss, same gradients, a part of the
-work.
+most expensive layer of a small BERT, runs on those K positions alone: same loss, same gradients, part of
+the work.
 
 B batch, S sequence, H hidden, V vocabulary, K predicted positions.
 """
@@ -97,11 +97,11 @@ class PretrainingModel(nn.Module):
         if labels is not None:
             where = (labels.flatten() != -100).nonzero().squeeze(1)  # (K,)
             logits = self.mlm(hidden.flatten(0, 1)[where], self.token_table)  # (K,V)
-            total = F.cross_entropy(logits.float(), labels.flatten()[where], reduction="sum")
+            total = F.cross_entropy(logits, labels.flatten()[where], reduction="sum")
             output.predicted = len(where)
             output.mlm_loss = total / max(1, len(where))
         if next_sentence_label is not None:
-            output.nsp_loss = F.cross_entropy(nsp_logits.float(), next_sentence_label)
+            output.nsp_loss = F.cross_entropy(nsp_logits, next_sentence_label)
         losses = [loss for loss in (output.mlm_loss, output.nsp_loss) if loss is not None]
         if losses:
             output.loss = losses[0] if len(losses) == 1 else losses[0] + losses[1]
