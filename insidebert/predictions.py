@@ -13,15 +13,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from html import escape
-from typing import Any, TypeGuard
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 from insidebert import frontend
 from insidebert.progress import Progress, load, now, record_exercise, update
 
+if TYPE_CHECKING:
+    from insidebert.figures.prediction import PredictionForm
+
 __all__ = ["compare", "forget", "predict", "progress", "record_exercise", "reveal"]
 
 Answer = float | str
+Entry = dict[str, Any]
+_asked: dict[str, Entry] = {}  # the questions of this kernel; the file holds those that were answered
+_forms: dict[str, PredictionForm] = {}  # those that are on the screen
 
 
 def predict(key: str, question: str, *, unit: str = "", choices: Sequence[str] = ()) -> None:
@@ -34,68 +42,71 @@ def predict(key: str, question: str, *, unit: str = "", choices: Sequence[str] =
         raise ValueError(f"A prediction's key is 'lesson.name', such as '03.total'; got {key!r}.")
     if len(choices) == 1 or len(set(choices)) < len(choices):
         raise ValueError(f"Choices must be at least two and differ; got {list(choices)}.")
+    _asked[key] = {"question": question, "unit": unit, "choices": list(choices)}
     data, notice = load()
     entry = _entry(data, key)
-    asked = {"question": question, "unit": unit, "choices": list(choices)}
-    if any(entry.get(name) != value for name, value in asked.items()):
-        entry = asked
-
-    def ask(data: Progress) -> None:
-        data["predictions"][key] = entry
-
-    if entry is asked:
-        notice = update(ask) or notice
-    plain = _question_as_text(entry)
-    markup = _card("Predict", [_question_as_html(entry), escape(_said(entry))], notice)
+    plain = "\n".join(line for line in (f"Predict: {question}", _options(entry), _said(entry)) if line)
+    lines = [
+        f"<strong>{escape(question)}</strong>",
+        f"<em>{escape(_options(entry))}</em>",
+        escape(_said(entry)),
+    ]
+    markup = _card("Predict", lines, notice)
+    shown = _Shown(markup, plain)
     if frontend.interactive():
         from insidebert.figures.prediction import PredictionForm
 
-        _display(PredictionForm.of(key, entry, notice, markup, plain))
+        _forms[key] = PredictionForm.of(entry, notice, partial(commit, key), shown.bundle)
+        _display(_forms[key])
     else:
-        _display(_Shown(markup, plain))
+        _display(shown)
 
 
 def commit(key: str, answer: Answer) -> str:
-    """Stores the answer to a question that `predict` has asked; returns a notice.
+    """Stores the answer to a question that `predict` has asked, and returns a notice.
 
-    After the result it is fixed.
+    Once its result has been revealed an answer stays as it was.
     """
+    fixed = False
 
     def change(data: Progress) -> None:
+        nonlocal fixed
         entry = _entry(data, key)
-        if "result" not in entry:
+        fixed = "result" in entry
+        if not fixed:
             data["predictions"][key] = entry | {"answer": answer, "at": now()}
 
-    return update(change)
+    notice = update(change)
+    lesson = key.split(".")[0]
+    return f'The result is known already; forget("{lesson}") starts the lesson over.' if fixed else notice
 
 
 def reveal(key: str, result: Answer) -> None:
-    """Shows the result beside the prediction, and keeps it: from now on the prediction is fixed.
+    """Shows the result beside the prediction, and keeps both: from now on the prediction is fixed.
 
     `result` is a number in the question's unit or one of its choices; ValueError when it is neither.
     """
-    entry = _entry(load()[0], key)
-    choices = entry.get("choices") or []
+    data, notice = load()
+    entry = _entry(data, key)
+    choices = entry.get("choices")
     if choices and result not in choices:
         raise ValueError(f"The result of {key!r} must be one of {choices}; got {result!r}.")
-    if not choices and not (_is_number(result) and math.isfinite(result)):
-        raise ValueError(f"The result of {key!r} must be a finite number; got {result!r}.")
+    if not choices:
+        if not isinstance(result, Real) or not math.isfinite(result):
+            raise ValueError(f"The result of {key!r} must be a finite number; got {result!r}.")
+        result = float(result)
 
-    def change(data: Progress) -> None:
-        data["predictions"][key] = _entry(data, key) | {"result": result}
-
-    notice = update(change)
-    unit = entry.get("unit", "")
-    answer = entry.get("answer")
-    measured = f"Result: {_written(result, unit)}"
+    unit, answer = entry.get("unit", ""), entry.get("answer")
+    lines = [f"Result: {_written(result, unit)}"]
     if answer is None:
-        lines = [measured, "You made no prediction here. Guess first next time: a wrong guess teaches most."]
+        lines += ["You made no prediction here. Guess first next time: a wrong guess teaches most."]
     else:
-        lines = [f"You said: {_written(answer, unit)}", measured, compare(answer, result)]
-    plain = "\n".join(lines)
-    first, *rest = (escape(line) for line in lines)
-    markup = _card("Compare", [f"<strong>{first}</strong>", *rest], notice)
-    _display(_Shown(markup, plain))
+        lines = [_said(entry), *lines, compare(answer, result)]
+        notice = _keep_result(key, result)
+        if key in _forms:
+            _forms[key].fixed = True
+    markup = _card("Compare", [f"<strong>{escape(lines[0])}</strong>", *map(escape, lines[1:])], notice)
+    _display(_Shown(markup, "\n".join(lines)))
 
 
 def compare(answer: Answer, result: Answer) -> str:
@@ -151,12 +162,18 @@ def _display(thing: object) -> None:
     display(thing)
 
 
-def _entry(data: Progress, key: str) -> dict[str, Any]:
-    return data["predictions"].get(key, {})
+def _entry(data: Progress, key: str) -> Entry:
+    """What is known of a question: as it is asked in this kernel, with the answer stored for these very words."""
+    stored = data["predictions"].get(key, {})
+    asked = _asked.get(key, {})
+    return stored if all(stored.get(name) == value for name, value in asked.items()) else asked
 
 
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _keep_result(key: str, result: Answer) -> str:
+    def change(data: Progress) -> None:
+        data["predictions"][key] = _entry(data, key) | {"result": result}
+
+    return update(change)
 
 
 def _written(value: Answer, unit: str = "") -> str:
@@ -170,21 +187,15 @@ def _written(value: Answer, unit: str = "") -> str:
     return f"{text} {unit}".strip()
 
 
-def _question_as_text(entry: dict[str, Any]) -> str:
-    options = [f"  ( ) {choice}" for choice in entry["choices"]] or [
-        f"  your number: ____ {entry['unit']}".rstrip()
-    ]
-    said = [_said(entry)] if _said(entry) else []
-    return "\n".join([f"Predict: {entry['question']}", *options, *said])
+def _options(entry: Entry) -> str:
+    """What can be answered, for readers who cannot."""
+    if entry["choices"]:
+        return " · ".join(entry["choices"])
+    return f"a number, in {entry['unit']}" if entry["unit"] else "a number"
 
 
-def _question_as_html(entry: dict[str, Any]) -> str:
-    options = " · ".join(f"<em>{escape(choice)}</em>" for choice in entry["choices"])
-    return f"<strong>{escape(entry['question'])}</strong>" + (f"<br>{options}" if options else "")
-
-
-def _said(entry: dict[str, Any]) -> str:
-    return f"You said: {_written(entry['answer'], entry['unit'])}" if "answer" in entry else ""
+def _said(entry: Entry) -> str:
+    return f"You said: {_written(entry['answer'], entry.get('unit', ''))}" if "answer" in entry else ""
 
 
 def _card(title: str, lines: Sequence[str], notice: str) -> str:

@@ -81,10 +81,19 @@ def _well_formed(data: object) -> bool:
     return (
         isinstance(data, dict)
         and data.get("version") == 1
+        and _holds(data.get("predictions"), {"question": str, "unit": str, "choices": list})
         and all(
-            isinstance(data.get(part), dict) and all(isinstance(entry, dict) for entry in data[part].values())
-            for part in ("predictions", "exercises")
+            isinstance(entry.get("answer", ""), (str, int, float)) for entry in data["predictions"].values()
         )
+        and isinstance(data.get("exercises"), dict)
+        and all(_holds(questions, {"state": str}) for questions in data["exercises"].values())
+    )
+
+
+def _holds(entries: object, types: dict[str, type]) -> bool:
+    return isinstance(entries, dict) and all(
+        isinstance(entry, dict) and all(isinstance(entry.get(name), kind) for name, kind in types.items())
+        for entry in entries.values()
     )
 
 

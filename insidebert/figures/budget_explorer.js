@@ -184,8 +184,9 @@ function render({ model, el }) {
     "section", { className: "ib ib-budget", ariaLabel: "Budget explorer" },
     controls, make("div", { className: "ib-switches" }, ...switches), headline, chart, table,
   );
-  // Arrow keys belong to the slider that has the focus, not to JupyterLab's cell list.
-  root.dataset.lmSuppressShortcuts = "true";
+  // Arrow keys belong to the slider that has the focus. JupyterLab would move between cells, unless the focused
+  // element itself says no: its shortcuts match `:focus`, so a mark on a parent comes too late.
+  for (const control of root.querySelectorAll("input, select")) control.dataset.lmSuppressShortcuts = "true";
   fourfold.checked = shape.intermediate === 4 * shape.hidden;
   update({ silent: true });
   el.append(root);

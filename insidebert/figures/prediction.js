@@ -26,8 +26,9 @@ function render({ model, el }) {
     make("div", { className: "ib-fields" }, ...fields, button),
   );
   const form = make("form", { className: "ib ib-prediction" }, group, said);
-  // JupyterLab's single-key shortcuts (d d deletes a cell) must not fire while a radio button has the focus.
-  form.dataset.lmSuppressShortcuts = "true";
+  // JupyterLab's single-key shortcuts (d d deletes a cell) must not fire while a radio button has the focus. They
+  // match `:focus`, so the mark must be on the focused element itself.
+  for (const control of [...inputs, button]) control.dataset.lmSuppressShortcuts = "true";
 
   function read() {
     if (!choices.length) return inputs[0].value === "" ? null : Number(inputs[0].value);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import anywidget
@@ -22,18 +23,17 @@ class PredictionForm(anywidget.AnyWidget):
     notice = traitlets.Unicode("").tag(sync=True)
 
     @classmethod
-    def of(cls, key: str, entry: dict[str, Any], notice: str, markup: str, plain: str) -> PredictionForm:
-        """The form for one entry of the progress file, with what stands for it where no kernel runs."""
+    def of(
+        cls, entry: dict[str, Any], notice: str, commit: Callable[[Any], str], standing_in: dict[str, str]
+    ) -> PredictionForm:
+        """The form for one entry of the progress file.
+
+        `commit` stores an answer and returns a notice; `standing_in` is shown where no kernel runs.
+        """
         asked = {name: entry[name] for name in ("question", "unit", "choices")}
         form = cls(entry=asked, answer=entry.get("answer"), fixed="result" in entry, notice=notice)
-        form._standing_in = {"text/html": markup, "text/plain": plain}
-
-        def store(change: dict[str, Any]) -> None:
-            from insidebert.predictions import commit
-
-            form.notice = commit(key, change["new"])
-
-        form.observe(store, "answer")
+        form._standing_in = standing_in
+        form.observe(lambda change: setattr(form, "notice", commit(change["new"])), "answer")
         return form
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
