@@ -45,21 +45,20 @@ class BudgetExplorer(anywidget.AnyWidget):
     shape = traitlets.Dict().tag(sync=True)  # the arguments of `budget.closed_form`
 
     def __init__(self, preset: str = REFERENCE) -> None:
+        configs.published(preset)  # an unknown name fails here, with the list of names
         shapes = _shapes()
-        super().__init__(
-            presets=shapes, shape=shapes.get(preset) or budget.config_shape(configs.published(preset))
-        )
-        self._picture = picture(preset)
+        super().__init__(presets=shapes, shape=shapes[preset])
+        self._preset = preset
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return data | self._picture.bundle, metadata
+        return data | picture(self._preset).bundle, metadata
 
 
 def picture(preset: str = REFERENCE) -> style.Picture:
     """The published models as stacked bars, `preset` first among them."""
+    configs.published(preset)
     shapes = _shapes()
-    configs.published(preset)  # an unknown name fails here, with the list of names
     names = [preset, *(name for name in shapes if name != preset and not name.endswith("-cased"))]
     figure = style.blank(8.6, 0.42 * len(names) + 1.3)
     axes = figure.subplots()
@@ -73,8 +72,8 @@ def picture(preset: str = REFERENCE) -> style.Picture:
             )
             left += size / 1e6
         share = parts["token table"] / total
-        axes.text(left + 4, row, f"{total / 1e6:.2f} M, table {share:.2%}", va="center", fontsize=9)
-        descriptions.append(f"{name}: {total:,} parameters, token table {share:.2%}")
+        axes.text(left + 4, row, f"{total / 1e6:.2f} M, table {100 * share:.2f} %", va="center", fontsize=9)
+        descriptions.append(f"{name}: {total:,} parameters, token table {100 * share:.2f} %")
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
     axes.set_xlim(0, 430)
