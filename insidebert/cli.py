@@ -10,6 +10,7 @@ Exit status: 0 done, 1 something is wrong with what was looked at, 2 the command
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import sys
 from collections.abc import Sequence
 from importlib.metadata import EntryPoint, entry_points
@@ -68,12 +69,16 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
 
 def _add(plugin: EntryPoint, commands: argparse._SubParsersAction, *, wanted: bool) -> None:
     """Lets one plug-in add its command; a broken one costs that command, not the others."""
+    package = plugin.module.partition(".")[0]
+    if importlib.util.find_spec(package) is None:  # a learner's bundle is told of grading/ and has none
+        if wanted:
+            raise CommandError(f"the command {plugin.name!r} comes with {package}/, which is not here.")
+        return
     try:
         plugin.load()(commands)
     except Exception as error:  # whatever a plug-in raises, the person did not write it
-        sentence = (
-            f"the command {plugin.name!r} ({plugin.value}) cannot be loaded: {type(error).__name__}: {error}"
-        )
+        what = f"{type(error).__name__}: {error}"
+        sentence = f"the command {plugin.name!r} ({plugin.value}) cannot be loaded: {what}"
         if wanted:
             raise CommandError(sentence) from error
         print(f"insidebert: {sentence}", file=sys.stderr)

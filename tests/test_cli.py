@@ -108,13 +108,27 @@ def test_without_the_group_there_are_simply_fewer(
 def test_a_broken_plug_in_is_a_sentence_and_costs_only_itself(
     plug_in: Callable[[str, str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plug_in("broken", "no_such_module_anywhere:command")
+    plug_in("broken", f"{__name__}:no_such_function")
     plug_in("hello", f"{__name__}:hello")
     assert cli.main(["broken"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "broken" in line
-    assert "no_such_module_anywhere" in line
+    assert "no_such_function" in line
     assert cli.main(["hello"]) == 0
+
+
+def test_a_learners_bundle_lacks_a_command_without_a_word(
+    plug_in: Callable[[str, str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    plug_in("demo", "no_such_package.demo:command")
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    printed = capsys.readouterr()
+    assert "demo" not in printed.out
+    assert printed.err == ""
+    assert cli.main(["demo"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "no_such_package" in line
 
 
 def test_a_persons_mistake_is_a_sentence_and_status_2(
