@@ -1,7 +1,7 @@
 """`insidebert pretrain`: a small BERT from random weights, on one CPU, one GPU or several processes.
 
     insidebert pretrain --out run --steps 2000
-    accelerate launch --num_processes 2 -m insidebert.pretrain --out run --steps 2000
+    accelerate launch --multi_gpu --num_processes 2 -m insidebert.pretrain --out run --steps 2000
 
 Every step is a function of the seed and its number alone: which rows, which masks, which dropout. So a run
 that is interrupted and resumed gives the losses of one that was not, and two processes those of one with
@@ -16,6 +16,7 @@ import dataclasses
 import itertools
 import json
 import math
+import os
 import random
 import sys
 import time
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate import Accelerator
+from accelerate import Accelerator, PartialState
 from tqdm.auto import tqdm
 from transformers import BertConfig
 
@@ -148,7 +149,7 @@ def pretrain(
     `resume` goes on from the state in `out`: same recipe, only `steps` may be another number, as long as the
     decay has not begun. `stop_after` ends this sitting after so many steps, as an interruption would.
     """
-    accelerator = Accelerator(mixed_precision="bf16" if bf16_here() else "no")
+    accelerator = start_accelerator()
     torch.manual_seed(recipe.seed)
     model = PretrainingModel(recipe.config(len(tokenizer)))
     optimizer = make_optimizer(model, recipe)
@@ -216,8 +217,19 @@ def accumulate(
     return accelerator.reduce(losses, "sum").tolist()
 
 
-def bf16_here() -> bool:
-    return torch.cuda.is_available() and torch.cuda.is_bf16_supported(including_emulation=False)
+def start_accelerator() -> Accelerator:
+    """This process among those of `accelerate launch`; bf16 autocast on the GPUs that have it."""
+    bf16 = torch.cuda.is_available() and torch.cuda.is_bf16_supported(including_emulation=False)
+    accelerator = Accelerator(
+        mixed_precision="bf16" if bf16 else "no", cpu=not torch.accelerator.is_available()
+    )
+    several = "MASTER_PORT" in os.environ and "ACCELERATE_MIXED_PRECISION" in os.environ
+    if several and accelerator.num_processes == 1:
+        raise ValueError(
+            "accelerate launch was asked for several processes and started one: with --cpu it leaves that to MPI. "
+            "Use --multi_gpu instead; without a GPU it runs on the CPU."
+        )
+    return accelerator
 
 
 def make_optimizer(model: PretrainingModel, recipe: Recipe) -> torch.optim.AdamW:
@@ -368,7 +380,7 @@ def main(argv: list[str] | None = None) -> int:
     except (ValueError, OSError, FloatingPointError) as error:
         print(f"insidebert pretrain: {error}", file=sys.stderr)
         return 1
-    if Accelerator().is_main_process:
+    if PartialState().is_main_process:
         held_out = tokenize(load_corpus("held_out", progress=progress), tokenizer)
         figures = evaluate(model, held_out, tokenizer, recipe, progress=progress)
         (out / "evaluation.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")

@@ -336,25 +336,20 @@ def test_two_processes_equal_one_with_twice_the_batch(
     script.write_text(TWO_PROCESSES, encoding="utf-8")
     words = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().__getitem__)
     (tmp_path / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
-    launch = [sys.executable, "-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2"]
-    launch += [
+    launch = [
+        sys.executable,
+        "-m",
+        "accelerate.commands.launch",
+        "--num_processes",
+        "2",
         "--num_machines",
         "1",
-        "--mixed_precision",
-        "no",
-        "--dynamo_backend",
-        "no",
-        "--main_process_port",
-        "0",
     ]
-    command = [
-        *launch,
-        str(script),
-        str(Path(__file__).parent),
-        str(tmp_path / "vocab.txt"),
-        str(tmp_path / "two"),
-        "4",
-    ]
+    launch += ["--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "0"]
+    run = [str(script), str(Path(__file__).parent), str(tmp_path / "vocab.txt"), str(tmp_path / "two"), "4"]
+    refused = subprocess.run([*launch, "--cpu", *run], capture_output=True, text=True, timeout=240)
+    assert refused.returncode != 0 and "--multi_gpu" in refused.stderr
+    command = [*launch, "--multi_gpu", *run]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr[-3000:]
     recipe = dataclasses.replace(RECIPE, dropout=0.0, batch_size=8, accumulation=2)
