@@ -33,4 +33,6 @@ c.Autograde.autograde_preprocessors = [
     CheckCellMetadata,
 ]
 c.Execute.timeout = 60  # seconds a cell; a check takes under 3
+c.Execute.iopub_timeout = 60  # a busy machine is slow to say that a cell has ended
+c.Execute.startup_timeout = 180
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}

@@ -1,0 +1,61 @@
+"""`insidebert release`: exercises/ from solutions/, through nbgrader's own converter."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from insidebert.cli import CommandError
+
+if TYPE_CHECKING:
+    from grading.course import Course
+
+
+def command(commands: argparse._SubParsersAction) -> None:
+    """Adds `insidebert release`."""
+    parser = commands.add_parser(
+        "release",
+        help="generate the learners' exercises from the solutions",
+        description="Generates exercises/ from solutions/ and notes the questions in the gradebook.",
+    )
+    parser.add_argument("assignment", nargs="*", help="default: every assignment in solutions/")
+    parser.add_argument("--course", type=Path, default=Path(), help="the course's folder; default: this one")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from grading.course import Course
+
+    course = Course.open(args.course)
+    for assignment in args.assignment or course.assignments():
+        release(course, assignment)
+        print(course.notebook("release_directory", assignment).relative_to(course.root))
+    return 0
+
+
+def release(course: Course, assignment: str) -> None:
+    """Generate one assignment.
+
+    Raises:
+        CommandError: it has no source, asks something `checks` does not know, or nbgrader refuses it.
+    """
+    import nbformat
+
+    from grading.course import done
+    from grading.judging import graded_cells, question_of
+
+    source = course.notebook("source_directory", assignment)
+    if not source.is_file():
+        known = ", ".join(course.assignments()) or "none"
+        raise CommandError(
+            f"there is no assignment {assignment!r} in {source.parent.parent}; there are: {known}."
+        )
+    for cell in graded_cells(nbformat.read(source, as_version=4)):
+        try:
+            question_of(cell)
+        except LookupError as error:
+            raise CommandError(
+                f"{source.name}: {error} A graded cell's grade_id is its question's name."
+            ) from error
+    done(course.api.generate_assignment(assignment), f"Generating {assignment}")

@@ -1,0 +1,98 @@
+"""What a grading run leaves behind: one row a learner and question, as JSON for programs and a table for people."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_MARKS = {"correct": "✓", "partial": "◐", "incorrect": "✗", "not_attempted": "○", "crashed": "!"}
+_STYLES = {
+    "correct": "green",
+    "partial": "yellow",
+    "incorrect": "red",
+    "not_attempted": "dim",
+    "crashed": "magenta",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """How one learner did on one question. `findings` and `flags` are ids; `seconds` is the check's own time."""
+
+    student: str
+    assignment: str
+    question: str
+    points: float
+    max_points: float
+    state: str
+    findings: list[str] = field(default_factory=list)
+    flags: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Report:
+    """The rows of a run and how it was made."""
+
+    rows: list[Row]
+    seconds: float
+    workers: int = 1
+    isolation: str = "none"
+    warm: bool = False
+
+    def to_json(self) -> dict[str, object]:
+        submissions = len({(row.student, row.assignment) for row in self.rows})
+        return {
+            "summary": {
+                "submissions": submissions,
+                "questions": len(self.rows),
+                "seconds": round(self.seconds, 2),
+                "per_minute": round(60 * submissions / self.seconds, 2) if self.seconds else 0.0,
+                "workers": self.workers,
+                "isolation": self.isolation,
+                "warm": self.warm,
+            },
+            "rows": [asdict(row) for row in self.rows],
+        }
+
+    def write(self, path: Path) -> None:
+        """Write the JSON; a reader sees the old file or the new one, never half of it."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(self.to_json(), indent=1, ensure_ascii=False)
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as temporary:
+            temporary.write(text + "\n")
+        Path(temporary.name).replace(path)
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """Learners by questions: points with a mark for the state, the total, and what was found."""
+    from rich.table import Table
+
+    questions = list(dict.fromkeys(row.question for row in rows))
+    result = Table(title="  ".join(f"{mark} {state.replace('_', ' ')}" for state, mark in _MARKS.items()))
+    result.add_column("learner", no_wrap=True)
+    for question in questions:
+        result.add_column(question.replace("_", " "), justify="right")
+    result.add_column("points", justify="right", style="bold")
+    result.add_column("findings and flags")
+    for student in dict.fromkeys(row.student for row in rows):
+        own = {row.question: row for row in rows if row.student == student}
+        cells = [_cell(own.get(question)) for question in questions]
+        total = sum(row.points for row in own.values())
+        noted = dict.fromkeys(name for row in own.values() for name in (*row.findings, *row.flags))
+        result.add_row(student, *cells, f"{total:g}", ", ".join(noted))
+    return result
+
+
+def _cell(row: Row | None) -> str:
+    if row is None:
+        return ""
+    style = _STYLES[row.state]
+    return f"[{style}]{row.points:g} {_MARKS[row.state]}[/{style}]"
