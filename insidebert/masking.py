@@ -62,7 +62,7 @@ def cut_into_units(
     max_words: int = 10,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """Number the units of every row from 0; −1 where `maskable` is false.
+    """Number the units of every row from 1; 0 where `maskable` is false.
 
     `maskable` (B,S) bool: false on special tokens and padding, which belong to no unit and which no unit
     crosses. `continues` (B,S) bool: true on a piece that continues the word before it (`##ing`); words and
@@ -86,7 +86,7 @@ def cut_into_units(
         starts = maskable & ~(continues & _before(maskable))
     if unit == "span":
         starts = _span_starts(starts, maskable, p, max_words, generator)
-    return starts.cumsum(1).mul_(maskable).sub_(1)
+    return starts.cumsum(1).mul_(maskable)
 
 
 def _before(flags: Tensor) -> Tensor:
@@ -152,15 +152,15 @@ def select_units(
     _check_probability(probability)
     if units.numel() == 0:
         return torch.zeros_like(units, dtype=torch.bool)
-    keys = torch.rand(len(units), int(units.max()) + 2, device=units.device, generator=generator)
-    keys[:, 0] = 2.0  # column 0 stands for −1, no unit at all, and is never picked
+    keys = torch.rand(len(units), int(units.max()) + 1, device=units.device, generator=generator)
+    keys[:, 0] = 2.0  # what belongs to no unit is never picked
     picked = keys < probability if budget is None else _fill(keys, units, budget)
-    return picked.gather(1, units + 1)
+    return picked.gather(1, units)
 
 
 def _fill(keys: Tensor, units: Tensor, budget: Tensor) -> Tensor:
-    """Units of every row in the order of their `keys` until none fits the `budget`. (B,1+units) bool."""
-    sizes = torch.zeros_like(keys, dtype=torch.long).scatter_add_(1, units + 1, torch.ones_like(units))
+    """Units of every row in the order of their `keys` until none fits the `budget`. (B, 1 + units) bool."""
+    sizes = torch.zeros_like(keys, dtype=torch.long).scatter_add_(1, units, torch.ones_like(units))
     sizes[:, 0] = 0
     order = keys.argsort(1)
     sizes = sizes.gather(1, order)

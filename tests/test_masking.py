@@ -101,10 +101,12 @@ def test_whole_units_within_the_budget(batch, unit, exact, seed):
 
     assert torch.equal(maskable, before[0]) and torch.equal(continues, before[1])
     assert selected.shape == units.shape == maskable.shape
-    assert torch.equal(units >= 0, maskable)
+    assert torch.equal(units > 0, maskable)
     assert not (selected & ~maskable).any()
     for b, (numbers, picked) in enumerate(zip(units.tolist(), selected.tolist(), strict=True)):
-        members = [[i for i, n in enumerate(numbers) if n == u] for u in range(max(numbers, default=-1) + 1)]
+        members = [
+            [i for i, n in enumerate(numbers) if n == u] for u in range(1, max(numbers, default=0) + 1)
+        ]
         assert all(where == list(range(where[0], where[-1] + 1)) for where in members), "units are contiguous"
         words = words_of(maskable[b].tolist(), continues[b].tolist())
         if unit == "word":
@@ -127,7 +129,7 @@ def test_a_span_ends_at_a_special_token():
     for seed in range(50):
         units = cut_into_units(maskable, "span", continues=continues, generator=seeded(seed))
         assert units[0, 9] < units[0, 11]
-        assert (units[~maskable] == -1).all()
+        assert (units[~maskable] == 0).all()
 
 
 @pytest.mark.parametrize(("p", "longest"), [(0.2, 10), (0.5, 4), (1.0, 3)])
@@ -141,7 +143,7 @@ def test_span_lengths_are_geometric_truncated_and_renormalised(p, longest):
         max_words=longest,
         generator=seeded(),
     )
-    lengths = units[0].bincount()[:-1]  # the end of the row cuts the last one
+    lengths = units[0].bincount()[1:-1]  # the end of the row cuts the last one
     weights = [p * (1 - p) ** (k - 1) for k in range(1, longest + 1)]
     for k, weight in enumerate(weights, 1):
         assert_share(int((lengths == k).sum()), len(lengths), weight / sum(weights))
@@ -171,7 +173,7 @@ def test_every_unit_is_picked_with_the_probability(unit):
     selected = select_units(units, generator=generator)
     first = maskable & (units != torch.nn.functional.pad(units, (1, 0), value=-2)[:, :-1])
     assert_share(int((selected & first).sum()), int(first.sum()), 0.15)
-    sizes = (units + torch.arange(len(units))[:, None] * 500)[maskable].bincount().double()
+    sizes = (units + torch.arange(len(units))[:, None] * 501)[maskable].bincount().double()
     spread = math.sqrt(float((sizes**2).sum()) * 0.15 * 0.85)
     assert abs(int(selected.sum()) - 0.15 * int(maskable.sum())) <= 4 * spread
     if unit == "token":
@@ -273,15 +275,15 @@ def test_spans_share_a_fate_and_pieces_do_not():
         masked_ids, _ = corrupt(
             input_ids,
             selected,
-            mask_token_id=103,
+            mask_token_id=30_522,  # no random id can be it
             vocab_size=30_522,
             per=per,
             units=units,
             generator=generator,
         )
-        number = (units + torch.arange(len(units))[:, None] * 400)[selected]
+        number = (units + torch.arange(len(units))[:, None] * 401)[selected]
         sizes = number.bincount()
-        return sizes[sizes > 0], number.bincount((masked_ids == 103)[selected].double())[sizes > 0]
+        return sizes[sizes > 0], number.bincount((masked_ids == 30_522)[selected].double())[sizes > 0]
 
     sizes, hidden = fates("span")
     assert ((hidden == 0) | (hidden == sizes)).all()
@@ -488,5 +490,5 @@ def test_neighbouring_spans_lie_side_by_side():
     """Tiles leave no word out and count up from the left."""
     maskable = torch.ones(3, 30, dtype=torch.bool)
     for numbers in cut_into_units(maskable, "span", continues=~maskable, generator=seeded()).tolist():
-        assert numbers[0] == 0
+        assert numbers[0] == 1
         assert all(b - a in (0, 1) for a, b in pairwise(numbers))
