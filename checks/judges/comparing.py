@@ -112,6 +112,7 @@ def judge_values(
 
 
 CHANGED = "The answer is right, but it changed its argument in place. Work on a copy."
+IN_PLACE = "The answer changed its argument in place. Work on a copy: `clone()` a tensor, copy a list."
 
 
 def explains(mistake: Mistake, case: Case, got: Any, same: Compare) -> bool:
