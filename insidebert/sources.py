@@ -193,6 +193,10 @@ def _load_model(
         _say(what, f"embedded {EMBEDDED_MODEL}")
         return read(_embedded_model())
     if Path(name_or_path).is_dir():
+        if not any(Path(name_or_path, name).is_file() for name in files):
+            raise FileNotFoundError(
+                f"{name_or_path} holds no saved {what}: it has none of {', '.join(files)}."
+            )
         loaded = read(Path(name_or_path))
         _say(what, f"the folder {name_or_path}")
         return loaded
