@@ -366,3 +366,30 @@ def test_a_notebook_goes_to_text_and_back(name: str, tmp_path: Path) -> None:
 
 def jupytext(*words: object) -> None:
     subprocess.run([sys.executable, "-m", "jupytext", *map(str, words)], check=True, capture_output=True)
+
+
+# --- documents
+
+
+def test_the_version_is_said_once_in_two_places() -> None:
+    import insidebert
+
+    assert insidebert.__version__ == project()["version"]
+
+
+@pytest.mark.parametrize("name", sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("*.md")))
+def test_what_a_document_links_to_is_there(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    links = [link.split("#")[0] for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    missing = [link for link in links if link and not (ROOT / link).exists()]
+    assert not missing, f"{name} links to {missing}"
+
+
+def test_what_a_document_tells_to_make_can_be_made() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+    for name in ("README.md", "CONTRIBUTING.md"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        told = set(re.findall(r"(?:^|`|\$ )(?:\w+=\S+ )?make ([a-z]+)", text, re.MULTILINE))
+        assert told
+        assert told <= targets, f"{name} tells to make {told - targets}"
