@@ -52,7 +52,7 @@ def tokenised_rows(tokenizer: Any, length: int, rows: int) -> datasets.Dataset:
 
     With `special_tokens_mask`, which makes the reference faster, and `offset_mapping`, which its words need.
     """
-    text = "\n".join(topics[name] for name in sorted(topics))
+    text = "\n".join(topics[name] for name in sorted(topics))[: 8 * length * rows]
     encoding = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
     room, made = length - 3, []
     for i in range(rows):

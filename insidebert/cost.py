@@ -128,7 +128,7 @@ def measure_lengths(
     with torch.inference_mode():
         for length in tqdm(lengths, desc="lengths", disable=not progress):
             ids = torch.randint(config.vocab_size, (batch, length), generator=generator).to(device)
-            with _peak(device) as peak:  # also warms up
+            with peak_memory(device) as peak:  # also warms up
                 model(ids)
             seconds = statistics.median(_seconds(model, ids) for _ in range(repeats))
             measured.append(Measured(length, seconds, peak[0]))
@@ -150,7 +150,7 @@ def _wait(device: torch.device) -> None:
 
 
 @contextmanager
-def _peak(device: torch.device) -> Iterator[list[int]]:
+def peak_memory(device: torch.device) -> Iterator[list[int]]:
     """A list that holds, once the block is left, the bytes it had allocated at its peak."""
     result: list[int] = []
     if device.type == "cuda":
