@@ -17,6 +17,7 @@ from insidebert.decoding import (
     best_threshold,
     entity_f1,
     entity_spans,
+    overlap_baseline,
     question_scores,
     word_tags,
 )
@@ -185,3 +186,9 @@ def test_the_threshold_separates_what_can_be_separated() -> None:
     threshold = best_threshold(rows, answers)
     assert 2.0 <= threshold <= 3.0
     assert question_scores(rows, [answer.given(threshold) for answer in answers])["f1"] == 1
+
+
+def test_the_baseline_picks_the_sentence_with_most_shared_words() -> None:
+    context = "The mill stood still. A heron nested on the wheel; nobody moved it. In May the wheel turned."
+    assert overlap_baseline(context, "Where did the heron nest?") == "A heron nested on the wheel;"
+    assert overlap_baseline(context, "Who cares?") == "The mill stood still."
