@@ -75,12 +75,14 @@ def _show(assignment: str, verdict: Verdict) -> Any:
     from insidebert.predictions import record_exercise
 
     record_exercise(assignment, verdict.question, verdict.state)
-    if verdict.state == "not_attempted":
+    # nbgrader's Validate runs every cell whatever happens and shows the exception alone; a notebook shows the
+    # verdict, and stops at an exception.
+    validating = os.environ.get("NBGRADER_EXECUTION") == "validate"
+    if verdict.state == "not_attempted" and not validating:
         return NotAttempted(verdict)
     if verdict.state == "correct":
         display_html(as_html(verdict), as_text(verdict))
         return None
-    # nbgrader's Validate shows the exception alone, a notebook shows the verdict above it.
-    if os.environ.get("NBGRADER_EXECUTION") != "validate" and display_html(as_html(verdict), ""):
+    if not validating and display_html(as_html(verdict), ""):
         raise CheckFailed(verdict, f"{verdict.question}: {verdict.state} (the reason stands above)")
     raise CheckFailed(verdict, as_text(verdict))

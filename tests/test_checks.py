@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from pathlib import Path
 
+import nbformat
 import pytest
 
 import tests.mutants
@@ -56,6 +58,28 @@ def test_each_question_has_two_styles_and_four_named_mistakes(name):
     named = {finding for question, finding, _ in MUTANTS if question == name} - GENERIC
     assert len([style for question, style in RIGHT if question == name]) >= 2
     assert len(named) >= 4
+
+
+ROOT = Path(__file__).parents[1]
+
+
+def lesson_of(question):
+    return ROOT / question.lesson.partition(", ")[0]
+
+
+# An exercise may stand before its lesson; once the lesson is there, what a verdict points to must be in it.
+@pytest.mark.parametrize("name", [q.name for q in all_questions().values() if lesson_of(q).exists()])
+def test_where_to_read_on_is_a_section_of_the_lesson(name):
+    question = find(name)
+    lesson, section = lesson_of(question), question.lesson.partition(", ")[2]
+    headings = [
+        line.lstrip("# ").strip()
+        for cell in nbformat.read(lesson, as_version=4).cells
+        if cell.cell_type == "markdown"
+        for line in cell.source.splitlines()
+        if line.startswith("#")
+    ]
+    assert section.strip("“”") in headings
 
 
 def blank_none(*_):
