@@ -1,0 +1,160 @@
+"""What the three tasks reach on the course's own data with the embedded encoder, over several seeds, offline.
+
+    python benchmarks/quality.py --json quality.json
+
+Every run starts from the same encoder and a new head, trains by the laptop's recipe and is scored on the test set
+once. The recipes, and the threshold for "no answer", come from the validation sets. Seconds are those of training on
+this machine as it was: on a busy one they say little, so CPU seconds stand beside them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from insidebert.decoding import (
+    accuracy,
+    answers_from_windows,
+    best_threshold,
+    entity_f1,
+    overlap_baseline,
+    question_scores,
+    word_tags,
+)
+from insidebert.features import answer_windows, sentence_features, word_features
+from insidebert.finetuning import (
+    LAPTOP,
+    SequenceHead,
+    SpanHead,
+    TaskModel,
+    TokenHead,
+    fine_tune,
+    over_seeds,
+    predict,
+)
+from insidebert.sources import load_data, load_encoder, load_tokenizer
+
+
+def train(
+    task: str, head: Callable[[int], Any], features: list[dict[str, Any]], seed: int
+) -> tuple[TaskModel, dict]:
+    """A model trained by the laptop's recipe, and what that took."""
+    encoder = load_encoder(offline=True)
+    model = TaskModel(encoder, head(encoder.config.hidden_size))
+    begin = time.process_time()
+    history = fine_tune(model, features, LAPTOP[task], seed=seed)
+    return model, {"seconds": history.seconds, "cpu_seconds": time.process_time() - begin}
+
+
+def sentiment(seed: int) -> dict[str, float]:
+    data, tokenizer = load_data("sentiment", offline=True), load_tokenizer(offline=True)
+    rows = {split: sentence_features(data[split], tokenizer, num_labels=2) for split in ("train", "test")}
+    model, cost = train("sentiment", lambda hidden: SequenceHead(hidden, 2), rows["train"], seed)
+    return {"accuracy": accuracy(predict(model, rows["test"]), data["test"]["label"]), **cost}
+
+
+def entities(seed: int) -> dict[str, float]:
+    data, tokenizer = load_data("entities", offline=True), load_tokenizer(offline=True)
+    names = data["train"].features["ner_tags"].feature.names
+    rows = {
+        split: word_features(data[split], tokenizer, num_labels=len(names)) for split in ("train", "test")
+    }
+    model, cost = train("entities", lambda hidden: TokenHead(hidden, len(names)), rows["train"], seed)
+    true = [[names[tag] for tag in tags] for tags in data["test"]["ner_tags"]]
+    predicted = [
+        word_tags(scores, row["labels"], len(tags), names)
+        for scores, row, tags in zip(predict(model, rows["test"]), rows["test"], true, strict=True)
+    ]
+    return dict(zip(("precision", "recall", "f1"), entity_f1(true, predicted), strict=True)) | cost
+
+
+def question_answering(seed: int) -> dict[str, float]:
+    data, tokenizer = load_data("question_answering", offline=True), load_tokenizer(offline=True)
+    rows = {split: data[split].to_list() for split in data}
+    windows = {split: answer_windows(rows[split], tokenizer, max_length=256, overlap=64) for split in rows}
+    model, cost = train("question_answering", SpanHead, windows["train"], seed)
+    answers = {
+        split: answers_from_windows(rows[split], windows[split], predict(model, windows[split]))
+        for split in ("validation", "test")
+    }
+    threshold = best_threshold(rows["validation"], answers["validation"])
+    return question_scores(rows["test"], [answer.given(threshold) for answer in answers["test"]]) | cost
+
+
+TASKS = {
+    "sentiment": (sentiment, "accuracy"),
+    "entities": (entities, "f1"),
+    "question_answering": (question_answering, "f1"),
+}
+
+
+def references() -> dict[str, dict[str, float]]:
+    """What needs no model: naming one class, naming no entity, the sentence with most shared words, no answer."""
+    labels = load_data("sentiment", offline=True)["test"]["label"]
+    questions = load_data("question_answering", offline=True)["test"].to_list()
+    nearest = [overlap_baseline(row["context"], row["question"]) for row in questions]
+    return {
+        "sentiment": {"majority": max(sum(labels), len(labels) - sum(labels)) / len(labels)},
+        "entities": {"none": 0.0},
+        "question_answering": {
+            "overlap": question_scores(questions, nearest)["f1"],
+            "overlap_answerable": question_scores(questions, nearest)["answerable_f1"],
+            "never": question_scores(questions, [""] * len(questions))["f1"],
+        },
+    }
+
+
+def measure(task: str, seeds: list[int], reference: dict[str, float]) -> dict[str, Any]:
+    """Mean and sample standard deviation of the score, and the mean of everything else."""
+    run, key = TASKS[task]
+    results: list[dict[str, float]] = []
+
+    def score(seed: int) -> float:
+        results.append(run(seed))
+        print(
+            f"{task}, seed {seed}: " + ", ".join(f"{name} {value:.3f}" for name, value in results[-1].items())
+        )
+        return results[-1][key]
+
+    runs = over_seeds(score, seeds, majority_rate=reference.get("majority"))
+    means = {name: statistics.fmean(result[name] for result in results) for name in results[0]}
+    return {
+        "metric": key,
+        "mean": runs.mean,
+        "std": runs.std,
+        "scores": list(runs.scores),
+        "collapsed": runs.collapsed,
+        "means": means,
+        "reference": reference,
+    }
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    parser.add_argument("--seeds", type=int, default=3, help="how many runs of each task")
+    parser.add_argument("--tasks", nargs="+", choices=list(TASKS), default=list(TASKS))
+    options = parser.parse_args(argv)
+    found = references()
+    result = {task: measure(task, list(range(options.seeds)), found[task]) for task in options.tasks}
+    print(f"\n{torch.get_num_threads()} threads, {options.seeds} seeds, test sets of the course")
+    print("task                 metric      mean    std   without a model        seconds  CPU s")
+    for task, row in result.items():
+        without = ", ".join(f"{name} {value:.2f}" for name, value in row["reference"].items())
+        print(
+            f"{task:20} {row['metric']:9} {row['mean']:6.3f} {row['std']:6.3f}   {without}"
+            f"{row['means']['seconds']:12.0f} {row['means']['cpu_seconds']:6.0f}"
+        )
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
