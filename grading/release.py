@@ -1,4 +1,4 @@
-"""`insidebert release`: exercises/ from solutions/, through nbgrader's own converter."""
+"""`insidebert release`: exercises/ from solutions/, through nbgrader's own converter; and the learners' bundle."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ def command(commands: argparse._SubParsersAction) -> None:
         description="Generates exercises/ from solutions/ and notes the questions in the gradebook.",
     )
     parser.add_argument("assignment", nargs="*", help="default: every assignment in solutions/")
+    parser.add_argument(
+        "--bundle", type=Path, metavar="FILE.zip", help="write what a learner receives, and no more"
+    )
     parser.add_argument("--course", type=Path, default=Path(), help="the course's folder; default: this one")
     parser.set_defaults(run=run)
 
@@ -28,6 +31,12 @@ def run(args: argparse.Namespace) -> int:
     from grading.course import Course
 
     course = Course.open(args.course)
+    if args.bundle:
+        from grading.bundle import write_bundle
+
+        names = write_bundle(course.root, args.bundle)
+        print(f"{args.bundle}: {len(names)} files, {args.bundle.stat().st_size / 1e6:.1f} MB")
+        return 0
     for assignment in args.assignment or course.assignments():
         release(course, assignment)
         print(course.notebook("release_directory", assignment).relative_to(course.root))
