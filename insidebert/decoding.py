@@ -157,17 +157,13 @@ def answers_from_windows(
 
 
 def normalise_answer(text: str) -> list[str]:
-    """Lowercase words without punctuation and articles: what SQuAD compares (Rajpurkar et al. 2016, sec.
-    6.1).
-    """
+    """Lowercase words without punctuation and articles: what SQuAD compares (Rajpurkar et al. 2016, sec. 6.1)."""
     text = "".join(character for character in text.lower() if character not in string.punctuation)
     return re.sub(r"\b(a|an|the)\b", " ", text).split()
 
 
 def answer_scores(given: str, accepted: Sequence[str]) -> tuple[float, float]:
-    """Exact match and F1 over words against the best of the accepted answers; none accepted means
-    unanswerable.
-    """
+    """Exact match and F1 over words against the best of the accepted answers; none accepted means unanswerable."""
     words = normalise_answer(given)
     best_match = best_f1 = 0.0
     for gold in map(normalise_answer, accepted or [""]):
@@ -199,9 +195,7 @@ def question_scores(rows: Sequence[Mapping[str, Any]], given: Sequence[str]) -> 
 
 
 def best_threshold(rows: Sequence[Mapping[str, Any]], answers: Sequence[Answer]) -> float:
-    """The threshold τ with the highest F1 on these rows: take it from the validation set, never from the test
-    set.
-    """
+    """The threshold τ with the highest F1 on these rows: take it from the validation set, never from the test set."""
     margins = sorted(answer.margin for answer in answers)
     between = [(low + high) / 2 for low, high in pairwise(margins)]
     candidates = [margins[0] - 1, *between, margins[-1] + 1]

@@ -62,9 +62,7 @@ class TokenHead(nn.Module):
         return self.classifier(self.dropout(hidden))
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Mean cross-entropy of (B,S,L) against (B,S), over the labels that are not −100; 0 where there is
-        none.
-        """
+        """Mean cross-entropy of (B,S,L) against (B,S), over the labels that are not −100; 0 where there is none."""
         total = cross_entropy(
             logits.float().flatten(0, 1), labels.flatten(), ignore_index=IGNORED, reduction="sum"
         )
@@ -83,9 +81,7 @@ class SpanHead(nn.Module):
         return start, end
 
     def loss(self, logits: tuple[Tensor, Tensor], start_positions: Tensor, end_positions: Tensor) -> Tensor:
-        """The mean of two cross-entropies over positions, (B,S) against (B,) each; position 0 means no
-        answer.
-        """
+        """The mean of two cross-entropies over positions, (B,S) against (B,) each; position 0 means no answer."""
         start, end = logits
         return (cross_entropy(start.float(), start_positions) + cross_entropy(end.float(), end_positions)) / 2
 
@@ -106,9 +102,7 @@ class TaskOutput(NamedTuple):
 
 
 class TaskModel(nn.Module):
-    """An encoder and a head. `frozen=True` trains the head alone, on the encoder as it is, without its
-    dropout.
-    """
+    """An encoder and a head. `frozen=True` trains the head alone, on the encoder as it is, without its dropout."""
 
     def __init__(
         self, encoder: nn.Module, head: SequenceHead | TokenHead | SpanHead, frozen: bool = False
@@ -143,9 +137,7 @@ class TaskModel(nn.Module):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to fine-tune. The defaults lie in the grid that BERT's authors searched (Devlin et al. 2019, App.
-    A.3).
-    """
+    """How to fine-tune. The defaults lie in the grid of BERT's authors (Devlin et al. 2019, App. A.3)."""
 
     batch_size: int = 32
     learning_rate: float = 3e-5
@@ -161,7 +153,7 @@ class Recipe:
             )
 
 
-# "we found the following range of possible values to work well across all tasks"
+# What BERT's authors found to work well on all their tasks (Devlin et al. 2019, App. A.3).
 PUBLISHED_GRID = {"batch_size": (16, 32), "learning_rate": (5e-5, 3e-5, 2e-5), "epochs": (2, 3, 4)}
 
 # Ours, not the paper's: for the small embedded encoder on the few hundred rows of this course, chosen on their
@@ -189,9 +181,7 @@ def make_optimizer(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
 
 
 def warmup_then_decay(step: int, steps: int, warmup: float) -> float:
-    """The factor on the learning rate at `step` of `steps`: linear up over the first share `warmup`, then
-    down to 0.
-    """
+    """The factor on the learning rate at `step` of `steps`: up over the first share `warmup`, then down to 0."""
     rising = max(1, round(steps * warmup)) if warmup else 0
     if step < rising:
         return (step + 1) / rising
@@ -235,9 +225,7 @@ def autocast(device: torch.device) -> torch.autocast:
 
 @dataclass
 class History:
-    """What a training run leaves: the loss of every step, what was measured after each epoch, tokens and
-    seconds.
-    """
+    """What a training run leaves: every step's loss, what each epoch measured, tokens and seconds."""
 
     losses: list[float] = field(default_factory=list)
     epochs: list[Any] = field(default_factory=list)
@@ -269,7 +257,7 @@ def fine_tune(
     torch.manual_seed(seed)
     rng, device, history = random.Random(seed), next(model.parameters()).device, History()
     optimizer = make_optimizer(model, recipe)
-    steps = recipe.epochs * sum(1 for _ in batches(features, recipe.batch_size, random.Random(0)))
+    steps = recipe.epochs * math.ceil(len(features) / recipe.batch_size)
     bar = tqdm(total=steps, disable=not progress, file=sys.stdout, unit="step")
     for _ in range(recipe.epochs):
         begin = time.perf_counter()

@@ -295,9 +295,7 @@ def _download(pinned: Pinned, offline: bool, patience: float) -> Path:
 
 @lru_cache(maxsize=8)
 def hub_answers(endpoint: str = "https://huggingface.co", seconds: float = 3.0) -> bool:
-    """Whether anything answers at `endpoint` within `seconds`; asked once, then remembered until Python
-    restarts.
-    """
+    """Whether anything answers at `endpoint` within `seconds`; asked once, then remembered until Python restarts."""
     answers: list[bool] = []
 
     def ask() -> None:
