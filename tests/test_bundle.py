@@ -79,12 +79,12 @@ def test_it_holds_what_a_learner_needs_and_nothing_that_gives_answers_away(bundl
 @pytest.mark.timeout(300)
 def test_an_exercise_in_it_validates_and_says_what_is_open(bundle):
     folder, scripts = bundle
-    where = folder / "exercises" / "parameter_budget"
+    where = Path("exercises", "parameter_budget", "parameter_budget.ipynb")
     modules = "import checks, insidebert, importlib.util as u; print(checks.__file__, u.find_spec('grading'))"
-    shown = run([scripts / "python", "-c", modules], where).stdout
+    shown = run([scripts / "python", "-c", modules], folder).stdout
     assert str(folder) in shown
     assert shown.strip().endswith("None")
-    ran = run([scripts / "python", "-m", "nbgrader", "validate", "parameter_budget.ipynb"], where)
+    ran = run([scripts / "python", "-m", "nbgrader", "validate", where], folder)
     assert "Not attempted" in ran.stdout, ran.stdout + ran.stderr
     assert ran.stdout.count("Not attempted") == 6
 
