@@ -191,7 +191,7 @@ def _options(entry: Entry) -> str:
     """What can be answered, for readers who cannot."""
     if entry["choices"]:
         return " · ".join(entry["choices"])
-    return f"a number, in {entry['unit']}" if entry["unit"] else "a number"
+    return f"a number ({entry['unit']})" if entry["unit"] else "a number"
 
 
 def _said(entry: Entry) -> str:

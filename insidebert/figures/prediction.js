@@ -49,6 +49,12 @@ function render({ model, el }) {
     said.textContent = lines.filter(Boolean).join(" ");
   }
 
+  // Inside a JupyterLab output the browser's own "Enter submits" does not happen.
+  form.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.target === button) return;
+    event.preventDefault();
+    form.requestSubmit();
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     model.set("answer", read());
