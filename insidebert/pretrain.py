@@ -27,7 +27,7 @@ from typing import Any
 import torch
 from accelerate import Accelerator, PartialState
 from tqdm.auto import tqdm
-from transformers import BertConfig
+from transformers import BertConfig, BertTokenizer
 
 from insidebert.corpus import load_corpus
 from insidebert.masking import MaskingCollator
@@ -48,19 +48,19 @@ def flag(default: Any, text: str) -> Any:
 class Recipe:
     """Everything a run depends on. Each field is a flag of `insidebert pretrain`."""
 
-    layers: int = flag(4, "encoder layers")
-    hidden: int = flag(192, "hidden size; the inner size is four times as large")
-    heads: int = flag(3, "attention heads")
+    layers: int = flag(3, "encoder layers")
+    hidden: int = flag(128, "hidden size; the inner size is four times as large")
+    heads: int = flag(4, "attention heads")
     dropout: float = flag(0.0, "dropout in the encoder; short runs on little text underfit without any")
     unit: str = flag("token", "what is hidden: token, word or span")
     max_length: int = flag(128, "tokens in a row, special tokens included")
     short: float = flag(0.1, "share of rows with a random shorter length")
-    batch_size: int = flag(32, "rows per process and forward pass")
+    batch_size: int = flag(8, "rows per process and forward pass")
     accumulation: int = flag(1, "forward passes per step")
     steps: int = flag(2000, "optimiser steps of the whole run")
-    warmup: int = flag(200, "steps in which the learning rate rises linearly")
+    warmup: int = flag(300, "steps in which the learning rate rises linearly")
     decay: int = flag(1000, "steps at the end in which it falls linearly to 0; it is constant in between")
-    learning_rate: float = flag(1e-3, "peak learning rate of AdamW")
+    learning_rate: float = flag(2e-3, "peak learning rate of AdamW")
     weight_decay: float = flag(0.01, "on matrices alone, not on biases and LayerNorm")
     clip: float = flag(1.0, "largest global norm of the gradients")
     documents: int = flag(0, "read only the first so many documents; 0 reads all")
@@ -93,6 +93,24 @@ def tokenize(documents: Sequence[Sequence[str]], tokenizer: Any) -> list[list[li
     flat = [sentence for document in documents for sentence in document]
     ids = iter(tokenizer(flat, add_special_tokens=False, verbose=False)["input_ids"] if flat else [])
     return [list(filter(None, itertools.islice(ids, len(document)))) for document in documents]
+
+
+def corpus_vocabulary(documents: list[list[list[int]]], tokenizer: Any) -> BertTokenizer:
+    """A tokenizer with the special tokens and those pieces of `tokenizer` that occur in the documents.
+
+    It cuts these documents into the same pieces. A softmax over a third of the vocabulary costs a third, and
+    pieces that never occur have nothing to learn; `PretrainingModel.widened` puts them back at the end.
+    """
+    used = {i for document in documents for sentence in document for i in sentence}
+    pieces = tokenizer.convert_ids_to_tokens(sorted(used.union(tokenizer.all_special_ids)))
+    vocabulary = {piece: i for i, piece in enumerate(pieces)}
+    return BertTokenizer(vocab=vocabulary, model_max_length=tokenizer.model_max_length)
+
+
+def renumber(documents: list[list[list[int]]], old: Any, new: Any) -> list[list[list[int]]]:
+    """The same pieces under the numbers of another tokenizer."""
+    number = {old.convert_tokens_to_ids(piece): i for piece, i in new.get_vocab().items()}
+    return [[[number[i] for i in sentence] for sentence in document] for document in documents]
 
 
 def epoch_rows(documents: list[list[list[int]]], tokenizer: Any, recipe: Recipe, epoch: int) -> list[dict]:
@@ -246,7 +264,7 @@ def make_optimizer(model: PretrainingModel, recipe: Recipe) -> torch.optim.AdamW
 
 
 def save_state(out: Path, model: PretrainingModel, optimizer: Any, recipe: Recipe, step: int) -> None:
-    """The weights in half precision to use, the whole state to go on from: each replaced whole or not."""
+    """All that a run needs to go on, replaced whole or not at all."""
     state = {
         "step": step,
         "recipe": dataclasses.asdict(recipe),
@@ -255,7 +273,6 @@ def save_state(out: Path, model: PretrainingModel, optimizer: Any, recipe: Recip
     }
     try:
         write_atomically(out / STATE, lambda path: torch.save(state, path))
-        model.save_pretrained(out, dtype=torch.float16)
     except (OSError, RuntimeError) as error:  # torch's zip writer raises RuntimeError on a full disk
         raise OSError(
             f"The checkpoint of step {step} could not be written to {out} ({error}). The previous one is "
@@ -373,14 +390,18 @@ def main(argv: list[str] | None = None) -> int:
     out, resume, progress = options.pop("out"), options.pop("resume"), not options.pop("quiet")
     recipe = Recipe(**options)
     tokenizer = load_tokenizer()
-    limit = recipe.documents or None
     try:
-        documents = tokenize(load_corpus("train", limit=limit, progress=progress), tokenizer)
-        model = pretrain(recipe, documents, tokenizer, out, resume=resume, progress=progress)
+        documents = tokenize(load_corpus(limit=recipe.documents or None, progress=progress), tokenizer)
+        small = corpus_vocabulary(documents, tokenizer)
+        documents = renumber(documents, tokenizer, small)
+        model = pretrain(recipe, documents, small, out, resume=resume, progress=progress)
     except (ValueError, OSError, FloatingPointError) as error:
         print(f"insidebert pretrain: {error}", file=sys.stderr)
         return 1
     if PartialState().is_main_process:
+        rows = tokenizer.convert_tokens_to_ids(small.convert_ids_to_tokens(list(range(len(small)))))
+        model = model.widened(rows, len(tokenizer))
+        model.save_pretrained(out, dtype=torch.float16)
         held_out = tokenize(load_corpus("held_out", progress=progress), tokenizer)
         figures = evaluate(model, held_out, tokenizer, recipe, progress=progress)
         (out / "evaluation.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")

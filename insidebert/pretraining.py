@@ -22,6 +22,7 @@ from transformers.activations import ACT2FN
 
 CHECKPOINT = Path(__file__).parent / "checkpoints" / "small"
 WEIGHTS = "model.safetensors"
+TOKEN_TABLE = "bert.embeddings.word_embeddings.weight"
 
 # Where `BertForPreTraining` keeps the weights of our heads; the encoder is `bert.` in both.
 REFERENCE_NAMES = {
@@ -153,6 +154,23 @@ class PretrainingModel(nn.Module):
             self.load_state_dict(state)
         except RuntimeError as error:
             raise ValueError(f"These are not the weights of this configuration: {error}") from error
+
+    def widened(self, rows: list[int], vocab_size: int) -> PretrainingModel:
+        """The same model with a larger vocabulary: row i of the token table becomes row `rows[i]`.
+
+        The other rows belong to pieces that training never met. They become an average piece, slightly varied, and
+        get the lowest bias there is, so that the model does not guess what it does not know.
+        """
+        config = BertConfig.from_dict({**self.config.to_dict(), "vocab_size": vocab_size})
+        wide = PretrainingModel(config)
+        state = self.state_dict()
+        table, bias = self.token_table.detach(), self.mlm.bias.detach()
+        state[TOKEN_TABLE] = wide.token_table.detach().to(table.device) + table.mean(0)  # (V,H)
+        state[TOKEN_TABLE][rows] = table
+        state["mlm.bias"] = bias.min().expand(vocab_size).clone()
+        state["mlm.bias"][rows] = bias
+        wide.load_state_dict(state)
+        return wide.to(table.device).train(self.training)
 
     # ------------------------------------------------------------------------------------------- on disk
 

@@ -159,6 +159,24 @@ def test_weights_travel_both_ways_and_through_files(config: BertConfig, tmp_path
     assert torch.allclose(half.token_table, model.token_table, atol=1e-3)
 
 
+def test_a_widened_model_computes_the_same_and_does_not_guess_what_it_never_met(
+    config: BertConfig, batch: dict[str, torch.Tensor]
+) -> None:
+    torch.manual_seed(3)
+    model = PretrainingModel(config).eval()
+    with torch.no_grad():
+        model.mlm.bias.normal_()
+    rows = [2 * i + 1 for i in range(V)]
+    wide = model.widened(rows, 3 * V)
+    assert wide.config.vocab_size == 3 * V and config.vocab_size == V
+    where = batch["labels"] != -100
+    inputs = {k: batch[k] for k in ("token_type_ids", "attention_mask")}
+    narrow_logits = model.predict(batch["input_ids"], where, **inputs)
+    wide_logits = wide.predict(torch.tensor(rows)[batch["input_ids"]], where, **inputs)
+    assert torch.allclose(wide_logits[:, rows], narrow_logits, atol=1e-6)
+    assert all(best in rows for best in wide_logits.argmax(-1).tolist())
+
+
 def test_weights_of_another_shape_are_refused(config: BertConfig, tmp_path: Path) -> None:
     model = PretrainingModel(config)
     weights = model.reference_weights()
@@ -234,6 +252,24 @@ def test_resuming_over_an_epoch_reads_on_where_it_stopped(tokenizer: BertTokeniz
     ]
     later = training.step_rows(few, tokenizer, RECIPE, 8, 7)
     assert [next(later) for _ in range(5)] == steps[7:]
+
+
+def test_the_corpus_vocabulary_holds_what_occurs_and_cuts_words_alike() -> None:
+    full = BertTokenizer(
+        vocab={
+            piece: i
+            for i, piece in enumerate(
+                ["[PAD]", "un", "[UNK]", "[CLS]", "##seen", "[SEP]", "[MASK]", "seen", "##s", "see"]
+            )
+        },
+        model_max_length=512,
+    )
+    text = [["unseen seens", "seen"], ["seen seen"]]
+    documents = training.tokenize(text, full)
+    small = training.corpus_vocabulary(documents, full)
+    assert set(small.get_vocab()) == {*full.all_special_tokens, "un", "##seen", "seen", "##s"}
+    assert training.renumber(documents, full, small) == training.tokenize(text, small)
+    assert small.convert_tokens_to_ids("[MASK]") == small.mask_token_id
 
 
 def test_another_recipe_does_not_resume(tokenizer: BertTokenizer, documents: list, tmp_path: Path) -> None:
@@ -373,7 +409,7 @@ def test_the_command_trains_evaluates_and_resumes(
         [" ".join(f"w{rng.randrange(V - 5)}" for _ in range(6)) + " ." for _ in range(20)] for _ in range(12)
     ]
     monkeypatch.setattr(training, "load_tokenizer", lambda: tokenizer)
-    monkeypatch.setattr(training, "load_corpus", lambda split, **options: text)
+    monkeypatch.setattr(training, "load_corpus", lambda *split, **options: text)
     flags = ["--layers", "1", "--hidden", "16", "--heads", "2", "--max-length", "32", "--batch-size", "4"]
     command = ["--out", str(tmp_path), "--quiet", *flags]
     assert training.main([*command, "--steps", "2"]) == 0
