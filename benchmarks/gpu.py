@@ -28,10 +28,11 @@ from typing import Any
 
 import torch
 import transformers
-from masking import MODEL_INPUTS, UNITS, reference_collator, tokenised_rows
+from masking import MODEL_INPUTS, REFERENCE_READS, UNITS, reference_collator, tokenised_rows
+from pretraining_step import batch_of, differences, models
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
-from transformers import BertConfig, BertForPreTraining, BertModel
+from transformers import BertConfig, BertModel
 
 from insidebert.configs import published
 from insidebert.cost import peak_memory, training_flops
@@ -45,7 +46,6 @@ from insidebert.masking import (
     select_units,
     special_table,
 )
-from insidebert.pretraining import PretrainingModel
 from insidebert.rows import ArrowRows
 from insidebert.sources import load_data, load_tokenizer
 
@@ -80,7 +80,7 @@ class Scale:
 
 
 def small() -> Scale:
-    config = BertConfig(hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64)
+    config = BertConfig(hidden_size=64, num_hidden_layers=2, num_attention_heads=1, intermediate_size=256)
     return Scale(config, mask=(4, 64), steps=((4, 32),), batch_sizes=(32,), copies=1, rounds=1, matmul=256)
 
 
@@ -156,7 +156,9 @@ def masking(scale: Scale, device: torch.device) -> dict[str, Any]:
     for unit in UNITS:
         runs = {
             "ours": partial(load, plain, MaskingCollator(tokenizer, unit=unit)),
-            "reference": partial(load, rows, reference_collator(unit, tokenizer)),
+            "reference": partial(
+                load, rows.select_columns(REFERENCE_READS[unit]), reference_collator(unit, tokenizer)
+            ),
             "on_device": partial(mask_there, ids, unit),
         }
         tokens = {"ours": len(rows) * S, "reference": len(rows) * S, "on_device": B * S}
@@ -179,52 +181,42 @@ def encoder_training(config: BertConfig, length: int) -> int:
 
 
 def pretraining(scale: Scale, device: torch.device, peak: float) -> dict[str, Any]:
-    tokenizer = load_tokenizer(offline=True)
-    result = {}
+    """Training steps of both models, bf16 autocast and AdamW, no dropout; the difference of losses is in fp32."""
+    config, result = scale.config, {}
     for B, S in scale.steps:
-        torch.manual_seed(0)
-        rows = tokenised_rows(tokenizer, S, B).select_columns(MODEL_INPUTS)
-        rows = rows.add_column("next_sentence_label", [i % 2 for i in range(B)])
-        batch = to(MaskingCollator(tokenizer)(ArrowRows(rows).__getitems__(range(B))), device)
+        pair = models(config.num_hidden_layers, config.hidden_size)
+        sides = dict(zip(("ours", "reference"), (model.to(device) for model in pair), strict=True))
+        batch = to(batch_of(B, S), device)
+        loss_difference, gradient_difference = differences(*pair, batch)
         K = int((batch["labels"] != -100).sum())
-        flops = B * encoder_training(scale.config, S) + 3 * head_flops(scale.config, B, K)
-        reference = BertForPreTraining(scale.config)
-        models = {"ours": PretrainingModel.from_bert_for_pretraining(reference), "reference": reference}
-        models = {name: model.to(device) for name, model in models.items()}
-        gap = loss_difference(models, batch, device)
-        seconds, peaks = steps_in_turn(models, batch, device, scale.rounds)
+        flops = B * encoder_training(config, S) + 3 * head_flops(config, B, K)
+        seconds, peaks = steps_in_turn(sides, batch, device, scale.rounds)
         result[f"{B}x{S}"] = {
-            **{name: B * S / seconds[name] for name in models},
+            **{name: B * S / seconds[name] for name in sides},
             "ratio": seconds["reference"] / seconds["ours"],
-            "loss_difference": gap,
-            **{f"{name}_utilisation": flops / seconds[name] / peak for name in models},
-            **{f"{name}_peak_gib": peaks[name] for name in models},
+            "loss_difference": loss_difference,
+            "gradient_difference": gradient_difference,
+            **{f"{name}_utilisation": flops / seconds[name] / peak for name in sides},
+            **{f"{name}_peak_gib": peaks[name] for name in sides},
         }
     return result
 
 
-@torch.no_grad()
-def loss_difference(models: dict[str, nn.Module], batch: dict[str, Tensor], device: torch.device) -> float:
-    """Between the two losses without dropout, in fp32."""
-    losses = [model.eval()(**batch).loss for model in models.values()]
-    return float((losses[0] - losses[1]).abs())
-
-
 def steps_in_turn(
-    models: dict[str, nn.Module], batch: dict[str, Tensor], device: torch.device, rounds: int
+    sides: dict[str, nn.Module], batch: dict[str, Tensor], device: torch.device, rounds: int
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Seconds of a training step, then GiB at its peak with one model on the device at a time."""
     recipe = Recipe()
     runs = {
         name: partial(train_step, model, batch, make_optimizer(model, recipe))
-        for name, model in models.items()
+        for name, model in sides.items()
     }
     seconds, peaks = in_turn(runs, device, rounds), {}
     runs.clear()
-    for model in models.values():
+    for model in sides.values():
         model.zero_grad()
         model.to("cpu")
-    for name, model in models.items():
+    for name, model in sides.items():
         optimizer = make_optimizer(model.to(device), recipe)
         train_step(model, batch, optimizer)
         peaks[name] = peak_gib(partial(train_step, model, batch, optimizer), device)

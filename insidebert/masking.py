@@ -122,9 +122,14 @@ def _span_starts(
     while bool((lengths.sum(1) < words).any()):  # seldom more than once, unless `p` is large
         more = _span_lengths((len(words), columns), p, max_words, words.device, generator)
         lengths = torch.cat([lengths, more], 1)  # (G,C)
-    begins = lengths.cumsum(1) - lengths  # (G,C) in words, from the start of the segment
-    begins = (first[:, None] + begins)[begins < words[:, None]]
-    begin_span = torch.zeros(N, dtype=torch.bool, device=words.device).index_fill_(0, begins, True)
+    begins = torch.minimum(
+        lengths.cumsum(1) - lengths, words[:, None]
+    )  # (G,C) in words, from the segment's first
+    begins += first[
+        :, None
+    ]  # those beyond the segment now stand on the next one's first word, which begins a span
+    begin_span = torch.zeros(N + 1, dtype=torch.bool, device=words.device)
+    begin_span.index_fill_(0, begins.flatten(), True)
     return word_starts & begin_span.index_select(0, number.clamp_(min=0)).view_as(word_starts)
 
 
