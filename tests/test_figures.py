@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import sync_playwright
 
 from insidebert import budget, configs, frontend
 from insidebert.figures import budget_explorer as explorer
@@ -34,11 +35,10 @@ window.figure.default.render({ model, el: document.body });
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser tests")
     chromium = shutil.which("chromium")
     assert chromium, "chromium is not on PATH; `make test` installs it, or names what to install"
     arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    with playwright.sync_playwright() as driver:
+    with sync_playwright() as driver:
         running = driver.chromium.launch(executable_path=chromium, args=arguments)
         yield running
         running.close()
