@@ -28,6 +28,7 @@ from typing import Any
 
 import torch
 import transformers
+from fine_tuning import padded
 from masking import MODEL_INPUTS, REFERENCE_READS, UNITS, reference_collator, tokenised_rows
 from pretraining_step import batch_of, differences, models
 from torch import Tensor, nn
@@ -234,7 +235,6 @@ def fine_tuning(scale: Scale, device: torch.device, peak: float) -> dict[str, An
     tokenizer = load_tokenizer(offline=True)
     rows = list(load_data("sentiment", offline=True)["train"]) * scale.copies
     features = sentence_features(rows, tokenizer, num_labels=2)
-    fixed = [{**row, **padded(row, 128)} for row in features]
     flops = sum(encoder_training(scale.config, len(row["input_ids"])) for row in features)
     result = {}
     for batch_size in scale.batch_sizes:
@@ -242,7 +242,7 @@ def fine_tuning(scale: Scale, device: torch.device, peak: float) -> dict[str, An
         encoder = BertModel(scale.config, add_pooling_layer=False)
         model = TaskModel(encoder, SequenceHead(scale.config.hidden_size, 2)).to(device)
         train = partial(fine_tune, model, recipe=Recipe(batch_size=batch_size, epochs=1))
-        runs = {"ours": partial(train, features), "reference": partial(train, fixed)}
+        runs = {"ours": partial(train, features), "reference": partial(train, padded(features))}
         seconds = in_turn(runs, device, min(scale.rounds, 3))
         tokens = sum(len(row["input_ids"]) for row in features)
         result[f"batch {batch_size}"] = {
@@ -252,10 +252,6 @@ def fine_tuning(scale: Scale, device: torch.device, peak: float) -> dict[str, An
             **{f"{name}_peak_gib": peak_gib(run, device) for name, run in runs.items()},
         }
     return result
-
-
-def padded(row: dict[str, Any], length: int) -> dict[str, list[int]]:
-    return {name: [*row[name], *[0] * (length - len(row[name]))] for name in MODEL_INPUTS}
 
 
 # ---- the whole -------------------------------------------------------------------------------------------
