@@ -392,6 +392,15 @@ def test_a_batch(tokenizer, unit, budget):
     assert picked > 0
 
 
+@pytest.mark.parametrize("unit", ["token", "word", "span"])
+@pytest.mark.parametrize("budget", ["bernoulli", "exact"])
+def test_a_batch_of_empty_rows_is_empty(tokenizer, unit, budget):
+    rows = [row(0), row(0)]
+    for form in (rows, ArrowRows(datasets.Dataset.from_list(rows)).__getitems__([0, 1])):
+        batch = MaskingCollator(tokenizer, unit=unit, budget=budget)(form)
+        assert {value.shape for value in batch.values()} == {(2, 0)}
+
+
 def test_the_generator_decides_and_epochs_differ(tokenizer):
     rows = [row(60, seed) for seed in range(8)]
     for unit in ("token", "word", "span"):
