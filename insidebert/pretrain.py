@@ -13,27 +13,30 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
-import itertools
 import json
 import math
 import os
-import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from accelerate import Accelerator, PartialState
 from tqdm.auto import tqdm
-from transformers import BertConfig, BertTokenizer
+from transformers import BertConfig
 
 from insidebert.corpus import load_corpus
 from insidebert.masking import MaskingCollator
-from insidebert.packing import length_batches, pack_pair
-from insidebert.pairs import segment_pairs
 from insidebert.pretraining import PretrainingModel, write_atomically
+from insidebert.pretraining_data import (
+    Documents,
+    corpus_vocabulary,
+    epoch_rows,
+    renumber,
+    step_rows,
+    tokenize,
+)
 from insidebert.sources import load_tokenizer
 
 STATE = "state.pt"
@@ -85,76 +88,12 @@ class Recipe:
         return self.learning_rate * min(1.0, up, down)
 
 
-# ------------------------------------------------------------------------------------------------- data
-
-
-def tokenize(documents: Sequence[Sequence[str]], tokenizer: Any) -> list[list[list[int]]]:
-    """Sentences as token ids, without special tokens; documents keep their shape."""
-    flat = [sentence for document in documents for sentence in document]
-    ids = iter(tokenizer(flat, add_special_tokens=False, verbose=False)["input_ids"] if flat else [])
-    return [list(filter(None, itertools.islice(ids, len(document)))) for document in documents]
-
-
-def corpus_vocabulary(documents: list[list[list[int]]], tokenizer: Any) -> BertTokenizer:
-    """A tokenizer with the special tokens and those pieces of `tokenizer` that occur in the documents.
-
-    It cuts these documents into the same pieces. A softmax over a third of the vocabulary costs a third, and
-    pieces that never occur have nothing to learn; `PretrainingModel.widened` puts them back at the end.
-    """
-    used = {i for document in documents for sentence in document for i in sentence}
-    pieces = tokenizer.convert_ids_to_tokens(sorted(used.union(tokenizer.all_special_ids)))
-    vocabulary = {piece: i for i, piece in enumerate(pieces)}
-    return BertTokenizer(vocab=vocabulary, model_max_length=tokenizer.model_max_length)
-
-
-def renumber(documents: list[list[list[int]]], old: Any, new: Any) -> list[list[list[int]]]:
-    """The same pieces under the numbers of another tokenizer."""
-    number = {old.convert_tokens_to_ids(piece): i for piece, i in new.get_vocab().items()}
-    return [[[number[i] for i in sentence] for sentence in document] for document in documents]
-
-
-def epoch_rows(documents: list[list[list[int]]], tokenizer: Any, recipe: Recipe, epoch: int) -> list[dict]:
-    """The rows of one epoch: the pairs are drawn anew each time."""
-    rng = random.Random(f"pairs {recipe.seed} {epoch}")
-    ids = {
-        "cls_id": tokenizer.cls_token_id,
-        "sep_id": tokenizer.sep_token_id,
-        "max_length": recipe.max_length,
-    }
-    return [
-        {**pack_pair(a, b, **ids), "next_sentence_label": label}
-        for a, b, label in segment_pairs(
-            documents, rng, tokens=recipe.max_length - 3, short_probability=recipe.short
-        )
-    ]
-
-
-def step_rows(
-    documents: list[list[list[int]]], tokenizer: Any, recipe: Recipe, rows_per_step: int, start: int
-) -> Iterator[list[dict]]:
-    """The rows of step `start`, `start` + 1 and so on without end; an incomplete batch is dropped."""
-    step = 0
-    for epoch in itertools.count():
-        rows = epoch_rows(documents, tokenizer, recipe, epoch)
-        if len(rows) < rows_per_step:
-            raise ValueError(
-                f"The corpus makes {len(rows)} rows and a step needs {rows_per_step}: "
-                "lower --batch-size or --accumulation, or read more documents."
-            )
-        rng = random.Random(f"batches {recipe.seed} {epoch}")
-        for batch in length_batches([len(row["input_ids"]) for row in rows], rows_per_step, rng):
-            if len(batch) == rows_per_step:
-                if step >= start:
-                    yield [rows[i] for i in batch]
-                step += 1
-
-
 # ------------------------------------------------------------------------------------------------- loop
 
 
 def pretrain(
     recipe: Recipe,
-    documents: list[list[list[int]]],
+    documents: Documents,
     tokenizer: Any,
     out: Path,
     *,
@@ -324,7 +263,7 @@ def write_metrics(path: Path, step: int, losses: list[float], rate: float, secon
 @torch.no_grad()
 def evaluate(
     model: PretrainingModel,
-    documents: list[list[list[int]]],
+    documents: Documents,
     tokenizer: Any,
     recipe: Recipe,
     *,
@@ -399,7 +338,8 @@ def main(argv: list[str] | None = None) -> int:
         print(f"insidebert pretrain: {error}", file=sys.stderr)
         return 1
     if PartialState().is_main_process:
-        rows = tokenizer.convert_tokens_to_ids(small.convert_ids_to_tokens(list(range(len(small)))))
+        number, pieces = tokenizer.get_vocab(), small.get_vocab()
+        rows = [number[piece] for piece in sorted(pieces, key=pieces.__getitem__)]
         model = model.widened(rows, len(tokenizer))
         model.save_pretrained(out, dtype=torch.float16)
         held_out = tokenize(load_corpus("held_out", progress=progress), tokenizer)
