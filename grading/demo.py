@@ -76,7 +76,9 @@ CLASS: dict[str, dict[str, str] | None] = {
     },
     "fatou": {
         "token_table_share": _function(
-            _SHARE, "return 100 * breakdown(model)['token table'] / count_parameters(model)"
+            _SHARE,
+            "table = sum(p.numel() for n, p in model.named_parameters() if n.endswith('word_embeddings.weight'))\n"
+            "    return 100 * table / count_parameters(model)",
         )
     },
     "goran": {
@@ -144,7 +146,7 @@ def demo(home: Path, folder: Path, *, report: Path | None, picture: Path | None,
     from grading.release import release
     from grading.report import Report, table
 
-    console = Console(record=picture is not None, width=None if picture is None else 132)
+    console = Console(record=picture is not None, width=None if picture is None else 100)
     course = _make_course(home, folder)
     with console.status("Releasing the exercise …"):
         release(course, ASSIGNMENT)

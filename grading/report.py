@@ -72,22 +72,29 @@ class Report:
 
 
 def table(rows: Sequence[Row]) -> Table:
-    """Learners by questions: points with a mark for the state, the total, and what was found."""
+    """Learners by questions: points with a mark for the state, the total, and what was found.
+
+    Narrow enough for a terminal of 80 columns: the questions are numbered and named above.
+    """
+    from rich import box
     from rich.table import Table
 
     questions = list(dict.fromkeys(row.question for row in rows))
-    result = Table(title="  ".join(f"{mark} {state.replace('_', ' ')}" for state, mark in _MARKS.items()))
+    numbered = "  ".join(f"{number} {question}" for number, question in enumerate(questions, 1))
+    states = "  ".join(f"{mark} {state.replace('_', ' ')}" for state, mark in _MARKS.items())
+    result = Table(title=f"{numbered}\n{states}", title_style="", box=box.SIMPLE_HEAD)
     result.add_column("learner", no_wrap=True)
-    for question in questions:
-        result.add_column(question.replace("_", " "), justify="right")
-    result.add_column("points", justify="right", style="bold")
-    result.add_column("findings and flags")
+    for number, _ in enumerate(questions, 1):
+        result.add_column(str(number), justify="right", no_wrap=True)
+    result.add_column("points", justify="right", style="bold", no_wrap=True)
+    result.add_column("what was found")
     for student in dict.fromkeys(row.student for row in rows):
         own = {row.question: row for row in rows if row.student == student}
         cells = [_cell(own.get(question)) for question in questions]
         total = sum(row.points for row in own.values())
-        noted = dict.fromkeys(name for row in own.values() for name in (*row.findings, *row.flags))
-        result.add_row(student, *cells, f"{total:g}", ", ".join(noted))
+        noted = dict.fromkeys(name for row in own.values() for name in (*row.flags, *row.findings))
+        noted.pop("not_attempted", None)  # its mark says so
+        result.add_row(student, *cells, f"{total:g}", ", ".join(name.replace("_", " ") for name in noted))
     return result
 
 

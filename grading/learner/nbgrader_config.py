@@ -1,6 +1,6 @@
 """What nbgrader needs to know on a learner's machine: the course's name, and patience while torch is imported."""
 
-c = get_config()  # noqa: F821 - nbgrader defines it while it reads this file
+c = get_config()  # type: ignore[name-defined]  # noqa: F821 - nbgrader defines it while it reads this
 
 c.CourseDirectory.course_id = "inside-bert"
 c.Execute.timeout = 60  # seconds a cell; a check takes under 3
