@@ -12,7 +12,7 @@ from checks.judges.comparing import (
     is_number,
     judge_values,
 )
-from checks.judges.objectives.losses import as_number
+from checks.judges.objectives.reference import as_number
 from checks.protocol import Case, Outcome, Question, Verdict
 
 

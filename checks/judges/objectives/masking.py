@@ -1,7 +1,7 @@
 """What is right about `mask_tokens`, and what people do instead.
 
 Rules that hold in every draw come first, then what chance allows. A right answer faces fewer than 40 comparisons
-(see `COMPARISONS` in the tests), each wrong about it with probability 1e-8 at most.
+(counted in tests/test_statistics_objectives.py), each wrong about it with probability 1e-8 at most.
 
 B batch · S sequence · V vocabulary · R calls · K selected positions
 """
