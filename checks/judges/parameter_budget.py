@@ -225,6 +225,7 @@ def _ratio(top: Callable[[ModelSpec], float], bottom: Callable[[ModelSpec], floa
     return lambda case: top(_model(case)) / bottom(_model(case))
 
 
+TWICE_BELOW = "The total below the line holds the tied decoder a second time. A tied matrix is counted once."
 SHARE_MISTAKES = (
     Mistake(
         "percent_for_share",
@@ -258,8 +259,18 @@ SHARE_MISTAKES = (
     ),
     Mistake(
         "share_with_tied_decoder_twice",
-        "The total below the line holds the tied decoder a second time. A tied matrix is counted once.",
+        TWICE_BELOW,
         _ratio(lambda m: parts(m)["token table"], lambda m: total(m) + _tied_twice(m)),
+    ),
+    Mistake(
+        "share_with_tied_decoder_twice",
+        TWICE_BELOW,
+        _ratio(lambda m: parts(m)["token table"], lambda m: total(m) + _tied_twice(m) + _shared_bias(m)),
+    ),
+    Mistake(
+        "share_with_buffers",
+        "The total below the line holds buffers (`position_ids`, `token_type_ids`), which are not learned.",
+        _ratio(lambda m: parts(m)["token table"], lambda m: total(m) + 2 * m["P"]),
     ),
     Mistake(
         "table_twice_over_total",
@@ -287,7 +298,17 @@ FIXED_PREFIX = RaisedMistake(
         or (error == "TypeError" and "NoneType" in message)
     ),
 )
-ROUNDED = "The value is rounded. Return the share as it is and round where you print it."
+
+
+def _rounded(digits: int) -> Mistake:
+    return Mistake(
+        "share_rounded",
+        "The value is rounded. Return the share as it is and round where you print it.",
+        lambda case: round(_share(_model(case)), digits),
+    )
+
+
+SHARE_ROUNDED = tuple(_rounded(digits) for digits in range(1, 9))
 FIXED_PREFIX_VALUE = Mistake(
     "fixed_prefix",
     FIXED_PREFIX.cause,
@@ -296,28 +317,17 @@ FIXED_PREFIX_VALUE = Mistake(
 
 
 def token_table_share(question: Question, cases: list[Case], outcomes: Sequence[Outcome]) -> Verdict:
-    def judged(same: Any, mistakes: Sequence[Mistake]) -> Verdict:
-        return judge_values(
-            question,
-            cases,
-            outcomes,
-            expected=lambda case: _share(_model(case)),
-            kind="a float between 0 and 1",
-            is_kind=is_number,
-            same=same,
-            mistakes=mistakes,
-            raised=(FIXED_PREFIX,),
-        )
-
-    verdict = judged(close(1e-9), (*SHARE_MISTAKES, FIXED_PREFIX_VALUE))
-    if verdict.state == "incorrect" and verdict.findings[0].id == "unexpected_value":
-        rounded = judged(close(absolute=5e-3), ())
-        if rounded.state == "correct":
-            first = verdict.findings[0]
-            return incorrect(
-                question, Finding("share_rounded", ROUNDED, first.case, first.got, first.expected)
-            )
-    return verdict
+    return judge_values(
+        question,
+        cases,
+        outcomes,
+        expected=lambda case: _share(_model(case)),
+        kind="a float between 0 and 1",
+        is_kind=is_number,
+        same=close(1e-9),
+        mistakes=(*SHARE_MISTAKES, *SHARE_ROUNDED, FIXED_PREFIX_VALUE),
+        raised=(FIXED_PREFIX,),
+    )
 
 
 # --- breakdown --------------------------------------------------------------------------------------------
@@ -669,6 +679,11 @@ def _repeated(index: int) -> Callable[[Case], Any]:
     return returns
 
 
+def _miscounted(wrong: Callable[[ModelSpec], int]) -> Callable[[Case], Any]:
+    """A report whose total is off, and the share with it."""
+    return _report(lambda m: _row(m, total=wrong(m), share=parts(m)["token table"] / wrong(m)))
+
+
 REPORT_MISTAKES = (
     Mistake(
         "percent_for_share",
@@ -688,22 +703,17 @@ REPORT_MISTAKES = (
     Mistake(
         "counts_tied_decoder_twice",
         "`total` holds the tied decoder a second time. A tied matrix is counted once.",
-        _report(
-            lambda m: _row(
-                m,
-                total=total(m) + _tied_twice(m),
-                share=parts(m)["token table"] / (total(m) + _tied_twice(m)),
-            )
-        ),
+        _miscounted(lambda m: total(m) + _tied_twice(m)),
+    ),
+    Mistake(
+        "counts_tied_decoder_twice",
+        "`total` holds the tied decoder and its bias a second time. What is tied is counted once.",
+        _miscounted(lambda m: total(m) + _tied_twice(m) + _shared_bias(m)),
     ),
     Mistake(
         "counts_buffers",
         "`total` holds the buffers (`position_ids`, `token_type_ids`), which are not learned.",
-        _report(
-            lambda m: _row(
-                m, total=total(m) + 2 * m["P"], share=parts(m)["token table"] / (total(m) + 2 * m["P"])
-            )
-        ),
+        _miscounted(lambda m: total(m) + 2 * m["P"]),
     ),
     Mistake(
         "same_row_for_all",
