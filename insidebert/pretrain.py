@@ -57,6 +57,8 @@ class Recipe:
     dropout: float = flag(0.0, "dropout in the encoder; short runs on little text underfit without any")
     unit: str = flag("token", "what is hidden: token, word or span")
     max_length: int = flag(128, "tokens in a row, special tokens included")
+    first_length: int = flag(32, "tokens in a row in the first epochs, with as many more rows in a step")
+    first_epochs: int = flag(1, "epochs that read such rows: a neighbour is found sooner among few positions")
     short: float = flag(0.1, "share of rows with a random shorter length")
     batch_size: int = flag(8, "rows per process and forward pass")
     accumulation: int = flag(1, "forward passes per step")
@@ -80,6 +82,10 @@ class Recipe:
             hidden_dropout_prob=self.dropout,
             attention_probs_dropout_prob=self.dropout,
         )
+
+    def length(self, epoch: int) -> int:
+        """Tokens in a row: short rows first, as the paper's 128 before 512 (App. A.2)."""
+        return self.first_length if epoch < self.first_epochs else self.max_length
 
     def rate(self, step: int) -> float:
         """The learning rate of step 0 … steps−1: up, constant, down."""
@@ -274,7 +280,7 @@ def evaluate(
 
     Pairs and masks are made as in training, 80/10/10 included, from a seed of their own.
     """
-    recipe = dataclasses.replace(recipe, seed=seed)
+    recipe = dataclasses.replace(recipe, seed=seed, first_epochs=0)
     rows = epoch_rows(documents, tokenizer, recipe, epoch=0)
     rows.sort(key=lambda row: len(row["input_ids"]))
     collate = MaskingCollator(tokenizer, unit=recipe.unit, generator=torch.Generator().manual_seed(seed))

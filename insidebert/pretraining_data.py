@@ -46,34 +46,31 @@ def renumber(documents: Documents, old: Any, new: Any) -> Documents:
 def epoch_rows(documents: Documents, tokenizer: Any, recipe: Recipe, epoch: int) -> list[dict]:
     """The rows of one epoch: the pairs are drawn anew each time."""
     rng = random.Random(f"pairs {recipe.seed} {epoch}")
-    ids = {
-        "cls_id": tokenizer.cls_token_id,
-        "sep_id": tokenizer.sep_token_id,
-        "max_length": recipe.max_length,
-    }
-    return [
-        {**pack_pair(a, b, **ids), "next_sentence_label": label}
-        for a, b, label in segment_pairs(
-            documents, rng, tokens=recipe.max_length - 3, short_probability=recipe.short
-        )
-    ]
+    length = recipe.length(epoch)
+    ids = {"cls_id": tokenizer.cls_token_id, "sep_id": tokenizer.sep_token_id, "max_length": length}
+    pairs = segment_pairs(documents, rng, tokens=length - 3, short_probability=recipe.short)
+    return [{**pack_pair(a, b, **ids), "next_sentence_label": label} for a, b, label in pairs]
 
 
 def step_rows(
     documents: Documents, tokenizer: Any, recipe: Recipe, rows_per_step: int, start: int
 ) -> Iterator[list[dict]]:
-    """The rows of step `start`, `start` + 1 and so on without end; an incomplete batch is dropped."""
+    """The rows of step `start`, `start` + 1 and so on without end; an incomplete batch is dropped.
+
+    A step has `rows_per_step` rows of full length, or more of the shorter rows of the first epochs.
+    """
     step = 0
     for epoch in itertools.count():
         rows = epoch_rows(documents, tokenizer, recipe, epoch)
-        if len(rows) < rows_per_step:
+        size = rows_per_step * max(1, recipe.max_length // recipe.length(epoch))  # about as many tokens
+        if len(rows) < size:
             raise ValueError(
-                f"The corpus makes {len(rows)} rows and a step needs {rows_per_step}: "
+                f"The corpus makes {len(rows)} rows and a step needs {size}: "
                 "lower --batch-size or --accumulation, or read more documents."
             )
         rng = random.Random(f"batches {recipe.seed} {epoch}")
-        for batch in length_batches([len(row["input_ids"]) for row in rows], rows_per_step, rng):
-            if len(batch) == rows_per_step:
+        for batch in length_batches([len(row["input_ids"]) for row in rows], size, rng):
+            if len(batch) == size:
                 if step >= start:
                     yield [rows[i] for i in batch]
                 step += 1

@@ -22,7 +22,7 @@ from insidebert.pretraining import PretrainingModel
 
 V = 60
 RECIPE = Recipe(
-    layers=1, hidden=16, heads=2, dropout=0.1, max_length=24, batch_size=8, steps=6, warmup=2, decay=2,
+    layers=1, hidden=16, heads=2, dropout=0.1, max_length=24, first_length=12, batch_size=8, steps=6, warmup=2, decay=2,
     learning_rate=3e-3, save_every=3,
 )  # fmt: skip
 
@@ -223,7 +223,7 @@ def test_both_losses_fall(tokenizer: BertTokenizer, documents: list, tmp_path: P
     )
     model = pretrain(recipe, documents, tokenizer, tmp_path, progress=False)
     run = losses(tmp_path)
-    assert sum(m for m, _ in run[-10:]) / 10 < 0.75 * run[0][0]
+    assert sum(m for m, _ in run[-10:]) / 10 < 0.85 * run[0][0]  # the frequency of the words alone gives ln 50 = 0.96 of it
     assert sum(n for _, n in run[-10:]) / 10 < 0.5
     figures = evaluate(model, documents[:8], tokenizer, recipe, progress=False)
     assert figures["nsp_accuracy"] > 0.75
@@ -252,6 +252,18 @@ def test_resuming_over_an_epoch_reads_on_where_it_stopped(tokenizer: BertTokeniz
     ]
     later = training.step_rows(few, tokenizer, RECIPE, 8, 7)
     assert [next(later) for _ in range(5)] == steps[7:]
+
+
+def test_the_first_epochs_read_more_and_shorter_rows(tokenizer: BertTokenizer, documents: list) -> None:
+    few = documents[:6]
+    epoch = len(training.epoch_rows(few, tokenizer, RECIPE, epoch=0)) // 16
+    steps = [
+        rows
+        for rows, _ in zip(training.step_rows(few, tokenizer, RECIPE, 8, 0), range(epoch + 3), strict=False)
+    ]
+    longest = [max(len(row["input_ids"]) for row in rows) for rows in steps]
+    assert epoch > 3 and len(steps[0]) == 16 and len(steps[-1]) == 8
+    assert max(longest[:epoch]) == 12 and min(longest[epoch:]) > 12
 
 
 def test_the_corpus_vocabulary_holds_what_occurs_and_cuts_words_alike() -> None:
