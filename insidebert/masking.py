@@ -122,12 +122,10 @@ def _span_starts(
     while bool((lengths.sum(1) < words).any()):  # seldom more than once, unless `p` is large
         more = _span_lengths((len(words), columns), p, max_words, words.device, generator)
         lengths = torch.cat([lengths, more], 1)  # (G,C)
-    begins = torch.minimum(
-        lengths.cumsum(1) - lengths, words[:, None]
-    )  # (G,C) in words, from the segment's first
-    begins += first[
-        :, None
-    ]  # those beyond the segment now stand on the next one's first word, which begins a span
+    # Where each span begins, in words of its segment. Draws beyond the segment all land on the word that opens the
+    # next one, which begins a span anyway.
+    begins = torch.minimum(lengths.cumsum(1) - lengths, words[:, None])
+    begins += first[:, None]  # (G,C) in words of the batch
     begin_span = torch.zeros(N + 1, dtype=torch.bool, device=words.device)
     begin_span.index_fill_(0, begins.flatten(), True)
     return word_starts & begin_span.index_select(0, number.clamp_(min=0)).view_as(word_starts)
