@@ -233,6 +233,16 @@ HALF_OPEN_MISTAKES = (
         _none_is_a_word,
     ),
     Mistake(
+        "asks_the_first_piece",
+        "Only words whose first piece is hidden were counted. It does not matter which pieces are hidden.",
+        _count(lambda word: word[0] and not all(word)),
+    ),
+    Mistake(
+        "asks_the_first_piece",
+        "Only words whose first piece is in sight were counted. It does not matter which pieces are hidden.",
+        _count(lambda word: any(word) and not word[0]),
+    ),
+    Mistake(
         "counts_touched_words",
         "Words that are hidden whole were counted too. A word is half-open when a piece of it is in sight.",
         _count(any),
@@ -261,16 +271,6 @@ HALF_OPEN_MISTAKES = (
         "counts_changes",
         "A word counts once, however often hidden and visible pieces take turns in it.",
         _count(lambda word: sum(a != b for a, b in pairwise(word))),
-    ),
-    Mistake(
-        "asks_the_first_piece",
-        "Only words whose first piece is hidden were counted. It does not matter which pieces are hidden.",
-        _count(lambda word: word[0] and not all(word)),
-    ),
-    Mistake(
-        "asks_the_first_piece",
-        "Only words whose first piece is in sight were counted. It does not matter which pieces are hidden.",
-        _count(lambda word: any(word) and not word[0]),
     ),
     Mistake(
         "compares_the_ends_only",
