@@ -141,7 +141,7 @@ def _labels_rule(draw: Draws) -> Finding | None:
     changed = masked != ids
     if (changed & ~selected & ~draw.special).any():
         unchanged = ~changed & ~draw.special
-        if not (changed & selected).any() and selected[unchanged].mean() > 0.5:
+        if not (changed & selected).any() and 2 * (selected & unchanged).sum() > unchanged.sum():
             cause = "The labels are the wrong way round: −100 where selected, the id elsewhere."
             return finding("labels_inverted", cause, changed & ~selected, "the original id where selected")
         if (selected == (masked == draw.case["mask"])).all():

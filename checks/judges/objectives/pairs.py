@@ -144,7 +144,7 @@ def _examples_rule(pair: Pairs) -> Finding | None:
     if firsts == [(d, s) for d, s in wanted if s % 2 == 0]:
         cause = "Every second pair is missing: the loop steps by two, but pairs overlap."
         return Finding("skips_every_other_pair", cause, *details)
-    if len({d for d, _ in firsts}) == len(firsts):
+    if firsts and len({d for d, _ in firsts}) == len(firsts):
         cause = "There is one example a document. Each consecutive pair of it gives one."
         return Finding("one_example_a_document", cause, *details)
     if firsts == [(d, s) for d, s in wanted if s < pair.sizes[d] - 2]:
