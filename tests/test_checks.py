@@ -60,6 +60,10 @@ def test_each_question_has_two_styles_and_four_named_mistakes(name):
     assert len(named) >= 4
 
 
+def test_the_checks_know_far_more_than_a_hundred_mistakes_by_name():
+    assert len({(question, finding) for question, finding, _ in MUTANTS if finding not in GENERIC}) >= 130
+
+
 ROOT = Path(__file__).parents[1]
 
 
