@@ -64,7 +64,7 @@ def _fraction_inputs(rng: Random) -> list[Case]:
     chosen: list[dict[str, Any]] = [
         {"length": rng.randrange(20, 60), "probability": 0.4, "cap": 100},
         {"length": rng.randrange(200, 400), "probability": 0.25, "cap": rng.randrange(30, 45)},
-        {"length": 40, "cap": 3},
+        {"length": 40, "probability": 0.15, "cap": 3},
     ]
     return [Case(", ".join(f"{key}={value}" for key, value in data.items()), data) for data in plain + chosen]
 
@@ -108,8 +108,7 @@ def _runs_inputs(rng: Random) -> list[Case]:
 
 
 def _runs_probe(answer: Callable[..., Any], case: Case) -> Any:
-    more = {"tolerance": case["tolerance"]} if "tolerance" in case.data else {}
-    return call(answer, case["scores"], case["majority_rate"], **more)
+    return call(answer, *case.data.values())  # scores, majority_rate and, in one case, tolerance
 
 
 def _question(
@@ -142,7 +141,7 @@ QUESTIONS = (
         "predicted_fraction(length, probability=0.15, cap=20) -> float",
         "What a batch teaches",
         _fraction_inputs,
-        lambda answer, case: answer(**case.data),
+        lambda answer, case: answer(*case.data.values()),
     ),
     _question(
         "training_memory",

@@ -186,15 +186,15 @@ FRACTIONS = [
     ("ignores_cap", fraction(most=20)),
     ("ignores_probability", fraction(share=0.15)),
     ("ignores_cap_and_probability", fraction(most=20, share=0.15)),
-    ("returns_the_budget", lambda length, **options: round(length * predicted_fraction(length, **options))),
-    ("percent_for_fraction", lambda length, **options: 100 * predicted_fraction(length, **options)),
+    ("returns_the_budget", lambda length, *options: round(length * predicted_fraction(length, *options))),
+    ("percent_for_fraction", lambda length, *options: 100 * predicted_fraction(length, *options)),
     ("without_special_tokens", fraction(taken=2)),
     (
         "minimum_and_maximum_exchanged",
         lambda length, probability=0.15, cap=20: max(cap, min(1, round(length * probability))) / length,
     ),
-    ("masked_only", lambda length, **options: 0.8 * predicted_fraction(length, **options)),
-    ("wrong_type", lambda length, **options: (predicted_fraction(length, **options), length)),
+    ("masked_only", lambda length, *options: 0.8 * predicted_fraction(length, *options)),
+    ("wrong_type", lambda length, *options: (predicted_fraction(length, *options), length)),
     ("unexpected_value", lambda length, probability=0.15, cap=20: 1 / length),
 ]
 
