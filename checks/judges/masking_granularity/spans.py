@@ -21,6 +21,7 @@ from checks.judges.masking_granularity.selecting import (
     final_sets,
     follow,
     judge_draws,
+    shares,
     unlikely_word,
 )
 from checks.judges.statistics import percent
@@ -48,8 +49,9 @@ def _chances(draws: Draws) -> Finding | None:
 # --- where spans start ------------------------------------------------------------------------------------
 
 
-def _neighbours(words: Sequence[int]) -> bool:
-    return any(word + 1 in words for word in words)
+def named_above(share: float) -> float:
+    """From which share of neighbouring words on spans are said to go on where they must not."""
+    return share + 0.35 * (1 - share)
 
 
 def _places(draws: Draws, kind: str) -> Finding | None:
@@ -57,11 +59,10 @@ def _places(draws: Draws, kind: str) -> Finding | None:
     expected = final_sets(sizes, draws.budget)
     if follow(draws, expected):
         return None
-    share = sum(chance for words, chance in expected.items() if _neighbours(words))
-    count = sum(count for words, count in draws.sets.items() if _neighbours(words))
+    share, count = shares(expected)["neighbours"], round(shares(draws.sets).get("neighbours", 0))
     general = unlikely_word(draws, expected, NOT_EQUALLY_LIKELY)
     # Spans that go on where they must not bring neighbours together often; a mere preference does so a little.
-    if count > (share + 0.35 * (1 - share)) * N:
+    if count > named_above(share) * N:
         return _too_close(draws, kind, count, share)
     if follow(draws, final_sets(sizes, draws.budget, by_pieces)):
         cause = "Long words are hidden too often: the start was drawn among pieces. Draw it among words."
