@@ -55,24 +55,33 @@ def train(
 
 def sentiment(seed: int) -> dict[str, float]:
     data, tokenizer = load_data("sentiment", offline=True), load_tokenizer(offline=True)
-    rows = {split: sentence_features(data[split], tokenizer, num_labels=2) for split in ("train", "test")}
+    rows = {split: sentence_features(data[split], tokenizer, num_labels=2) for split in data}
     model, cost = train("sentiment", lambda hidden: SequenceHead(hidden, 2), rows["train"], seed)
-    return {"accuracy": accuracy(predict(model, rows["test"]), data["test"]["label"]), **cost}
+    score = {
+        split: accuracy(predict(model, rows[split]), data[split]["label"]) for split in ("validation", "test")
+    }
+    return {"accuracy": score["test"], "validation": score["validation"], **cost}
 
 
 def entities(seed: int) -> dict[str, float]:
     data, tokenizer = load_data("entities", offline=True), load_tokenizer(offline=True)
     names = data["train"].features["ner_tags"].feature.names
-    rows = {
-        split: word_features(data[split], tokenizer, num_labels=len(names)) for split in ("train", "test")
-    }
+    rows = {split: word_features(data[split], tokenizer, num_labels=len(names)) for split in data}
     model, cost = train("entities", lambda hidden: TokenHead(hidden, len(names)), rows["train"], seed)
-    true = [[names[tag] for tag in tags] for tags in data["test"]["ner_tags"]]
-    predicted = [
-        word_tags(scores, row["labels"], len(tags), names)
-        for scores, row, tags in zip(predict(model, rows["test"]), rows["test"], true, strict=True)
-    ]
-    return dict(zip(("precision", "recall", "f1"), entity_f1(true, predicted), strict=True)) | cost
+
+    def score(split: str) -> tuple[float, float, float]:
+        true = [[names[tag] for tag in tags] for tags in data[split]["ner_tags"]]
+        scores = predict(model, rows[split])
+        return entity_f1(
+            true,
+            [
+                word_tags(s, row["labels"], len(t), names)
+                for s, row, t in zip(scores, rows[split], true, strict=True)
+            ],
+        )
+
+    precision, recall, f1 = score("test")
+    return {"f1": f1, "precision": precision, "recall": recall, "validation": score("validation")[2], **cost}
 
 
 def question_answering(seed: int) -> dict[str, float]:
@@ -85,7 +94,17 @@ def question_answering(seed: int) -> dict[str, float]:
         for split in ("validation", "test")
     }
     threshold = best_threshold(rows["validation"], answers["validation"])
-    return question_scores(rows["test"], [answer.given(threshold) for answer in answers["test"]]) | cost
+    score = {
+        split: question_scores(rows[split], [answer.given(threshold) for answer in answers[split]])
+        for split in answers
+    }
+    always = question_scores(rows["test"], [answer.text for answer in answers["test"]])
+    return {
+        **score["test"],
+        "answerable_f1_if_forced": always["answerable_f1"],  # an answer to every question
+        "validation": score["validation"]["f1"],
+        **cost,
+    }
 
 
 TASKS = {
