@@ -24,7 +24,7 @@ LESSON = "lessons/05_two_shapes_of_fine_tuning.ipynb"
 
 # --- heads ------------------------------------------------------------------------------------------------
 
-TRAINING_ROWS = 300
+TRAINING_ROWS = 800
 LOUD = 16.0  # the second feature of a training row; no weight times 1 can be mistaken for a weight times this
 
 
@@ -199,9 +199,17 @@ def _f1_inputs(rng: Random) -> list[Case]:
 
 
 def _near_misses(a: str, b: str) -> tuple[list[list[str]], list[list[str]]]:
-    true = [f"B-{a}", f"I-{a}", "O", f"B-{b}", "O", f"B-{a}", f"I-{a}", f"I-{a}", "O", f"B-{b}"]
-    predicted = [f"B-{a}", f"I-{a}", "O", f"B-{a}", "O", f"B-{a}", f"I-{a}", "O", "O", "O"]
-    return [true, true[3:6]], [predicted, true[3:6]]
+    """One entity right, one with another type, two with another end, one with another start; then one right."""
+    pairs = [
+        ([f"B-{a}", f"I-{a}", "O"], [f"B-{a}", f"I-{a}", "O"]),
+        ([f"B-{b}", "O"], [f"B-{a}", "O"]),
+        ([f"B-{a}", f"I-{a}", f"I-{a}", "O"], [f"B-{a}", f"I-{a}", "O", "O"]),
+        ([f"B-{b}", f"I-{b}", "O"], [f"B-{b}", "O", "O"]),
+        ([f"B-{a}", f"I-{a}", "O", f"B-{b}"], ["O", f"B-{a}", "O", "O"]),
+    ]
+    first = [[tag for pair in pairs for tag in pair[side]] for side in (0, 1)]
+    second = ["O", f"B-{b}", "O"]
+    return [first[0], second], [first[1], second]
 
 
 def _corpus(label: str, true: list[list[str]], predicted: list[list[str]]) -> Case:
@@ -375,7 +383,7 @@ def _call_train_step(answer: Callable[..., Any], case: Case) -> Any:
         """Gradient descent. PyTorch's own would load the whole compiler at its first step, which takes seconds."""
 
         def __init__(self, parameters: Any, lr: float):
-            self.param_groups = [{"params": list(parameters), "lr": lr}]
+            self.param_groups: list[dict[str, Any]] = [{"params": list(parameters), "lr": lr}]
             self.taken = 0
 
         def zero_grad(self, set_to_none: bool = True) -> None:

@@ -5,7 +5,8 @@ the same step computed by hand in float64.
 """
 
 from checks.judges.fine_tuning_shapes.decoding import best_span
-from checks.judges.fine_tuning_shapes.entities import entity_f1, entity_spans
+from checks.judges.fine_tuning_shapes.entities import entity_spans
+from checks.judges.fine_tuning_shapes.f1 import entity_f1
 from checks.judges.fine_tuning_shapes.heads import sequence_head, span_head, token_head
 from checks.judges.fine_tuning_shapes.labels import align_labels
 from checks.judges.fine_tuning_shapes.training import train_step

@@ -4,12 +4,11 @@ The probe filled every parameter with numbers of its own choice, so the judge kn
 feeding a 1 in one place after the other shows what each place adds to each score. A right head is exact in that
 picture: a score is the sum of what its own position adds, and nothing else.
 
-B batch · S sequence · H hidden · L labels · N rows fed in training mode · M vectors that went through dropout
+B batch · S sequence · H hidden · L labels
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,14 +23,11 @@ from checks.judges.comparing import (
     incorrect,
     not_attempted,
 )
-from checks.judges.statistics import is_plausible, percent
+from checks.judges.fine_tuning_shapes.dropout import TOLERANCE, Wrong, close, wrong_dropout
 from checks.protocol import Array, Case, Finding, Outcome, Question, Verdict
 from checks.questions.fine_tuning_shapes import LOUD, TRAINING_ROWS, hidden_states
 
 OUTPUTS = ("scores", "again", "units", "training")
-DEFAULT_DROPOUT = 0.1
-TOLERANCE = 1e-4  # scores are of the order of 10, float32 errors below 1e-5, the named mistakes above 1e-2
-
 Readings = dict[str, Any]
 Shape = tuple[int, ...]
 
@@ -48,10 +44,6 @@ class Head:
 SEQUENCE = Head("a tensor (B,num_labels)", lambda B, S, L: (B, L), False)
 TOKEN = Head("a tensor (B,S,num_labels)", lambda B, S, L: (B, S, L), True)
 SPAN = Head("two tensors (B,S)", lambda B, S, L: (B, S, 2), True)
-
-
-def _close(got: np.ndarray, expected: np.ndarray) -> bool:
-    return bool(np.allclose(got, expected, rtol=TOLERANCE, atol=TOLERANCE))  # nan is close to nothing
 
 
 # --- kinds and shapes -------------------------------------------------------------------------------------
@@ -176,10 +168,10 @@ def _squashed(scores: np.ndarray, units: np.ndarray) -> tuple[str, str] | None:
     """A softmax, a log-softmax, a sigmoid or a ReLU on the scores, whichever axis it runs along."""
     both = (scores, units)
     for axis in range(scores.ndim):
-        if scores.shape[axis] > 1 and all(s.min() >= 0 and _close(s.sum(axis), np.ones(1)) for s in both):
+        if scores.shape[axis] > 1 and all(s.min() >= 0 and close(s.sum(axis), np.ones(1)) for s in both):
             cause = "These are probabilities. Return the scores: the cross-entropy takes its own softmax."
             return "softmax_in_head", cause
-        if scores.shape[axis] > 1 and all(_close(np.logaddexp.reduce(s, axis), np.zeros(1)) for s in both):
+        if scores.shape[axis] > 1 and all(close(np.logaddexp.reduce(s, axis), np.zeros(1)) for s in both):
             cause = "These are log-probabilities. Return the scores: the cross-entropy takes its own softmax."
             return "log_softmax_in_head", cause
     if min(s.min() for s in both) < 0:
@@ -193,32 +185,28 @@ def _squashed(scores: np.ndarray, units: np.ndarray) -> tuple[str, str] | None:
     )
 
 
-def _dependence(
-    head: Head, case: Case, numbers: Mapping[str, np.ndarray]
-) -> tuple[str, str, str, str] | None:
+def _dependence(head: Head, case: Case, numbers: Mapping[str, np.ndarray]) -> Wrong | None:
     """(id, cause, got, expected) when a score is not a linear function of its own position alone."""
     scores, x = numbers["scores"], hidden_states(case).astype(np.float64)
     zero, shares = _shares(case, numbers["units"])
-    if np.abs(shares).max() <= TOLERANCE:
+    if np.abs(shares).max() <= TOLERANCE and close(scores, scores[:1]):
         cause, got = "The scores do not depend on the input.", "the same scores for any input"
         return "reads_nothing", cause, got, "scores that depend on the input"
     wrong = (_own_position if head.every_position else _position_0)(x, scores, zero, shares)
     squashed = _squashed(scores, numbers["units"]) if wrong else None
     if squashed:
         return *squashed, _first(scores), "any number, of either sign"
-    if wrong is None and head is SPAN and _close(scores[..., 0], scores[..., 1]):
+    if wrong is None and head is SPAN and close(scores[..., 0], scores[..., 1]):
         cause = "Start and end got the same scores. Each needs its own weights: two outputs, or two layers."
         return "same_scores_twice", cause, "start equal to end", "two different rows of scores"
     return wrong
 
 
-def _position_0(
-    x: np.ndarray, scores: np.ndarray, zero: np.ndarray, shares: np.ndarray
-) -> tuple[str, str, str, str] | None:
+def _position_0(x: np.ndarray, scores: np.ndarray, zero: np.ndarray, shares: np.ndarray) -> Wrong | None:
     read = [p for p in range(len(shares)) if np.abs(shares[p]).max() > TOLERANCE]  # shares: (S,H,L)
     expected = "scores that depend on position 0 alone"
     if read == [0]:
-        if _close(scores, x[:, 0] @ shares[0] + zero):
+        if close(scores, x[:, 0] @ shares[0] + zero):
             return None
         return "not_linear", NOT_LINEAR, _first(scores), "a linear function of the vector at position 0"
     if read == [len(shares) - 1]:
@@ -228,8 +216,8 @@ def _position_0(
         cause = "Position 1 was read, the first piece. `[CLS]` is position 0."
         return "reads_position_1", cause, "scores of position 1", expected
     got = f"scores that depend on {len(read)} of {len(shares)} positions"
-    if all(_close(share, shares[0]) for share in shares):
-        if _close(scores, x.max(1) @ shares[0] + zero):
+    if all(close(share, shares[0]) for share in shares):
+        if close(scores, x.max(1) @ shares[0] + zero):
             cause = "The largest value of each feature was taken over all positions. Read position 0 alone."
             return "maximum_over_positions", cause, got, expected
         cause = (
@@ -240,9 +228,7 @@ def _position_0(
     return "reads_other_positions", cause, got, expected
 
 
-def _own_position(
-    x: np.ndarray, scores: np.ndarray, zero: np.ndarray, shares: np.ndarray
-) -> tuple[str, str, str, str] | None:
+def _own_position(x: np.ndarray, scores: np.ndarray, zero: np.ndarray, shares: np.ndarray) -> Wrong | None:
     S = len(shares)  # shares: (S,H,S,L), from position p to the scores of position q
     reach = np.abs(shares).max((1, 3)) > TOLERANCE  # (S,S)
     expected = "scores of a position that depend on its own vector alone"
@@ -259,7 +245,7 @@ def _own_position(
         cause = "Positions were mixed with each other. The encoder did that already; the head looks at one at a time."
         return "mixes_positions", cause, got, expected
     own = shares[0][:, 0]  # (H,L)
-    if not _close(scores, x @ own + zero[0]):
+    if not close(scores, x @ own + zero[0]):
         return "not_linear", NOT_LINEAR, _first(scores), "a linear function of each position's vector"
     return None
 
@@ -269,101 +255,17 @@ def _first(scores: np.ndarray) -> str:
     return "scores that begin " + ", ".join(f"{number:.4f}" for number in row[:4].tolist())
 
 
-# --- dropout ----------------------------------------------------------------------------------------------
-
-
-def _kept(scores: np.ndarray, zero: np.ndarray, added: np.ndarray, scale: float) -> np.ndarray | None:
-    """(M,2) which of the two features each row of scores has kept, if what is kept was multiplied by `scale`.
-
-    None where some row (M,L) cannot have come about so. `added`: (2,L), what each feature adds without dropout.
-    """
-    ways = list(itertools.product((False, True), repeat=2))
-    possible = np.stack([zero + scale * (np.array(way) @ added) for way in ways])  # (4,L)
-    fits = (np.abs(scores[:, None] - possible) <= TOLERANCE * (1 + np.abs(possible))).all(-1)  # (M,4)
-    return np.array(ways)[fits.argmax(1)] if fits.any(1).all() else None
-
-
-def _dropout(head: Head, case: Case, numbers: Mapping[str, np.ndarray]) -> tuple[str, str, str, str] | None:
-    """(id, cause, got, expected) when training mode does not drop the head's input as it should."""
+def _training(head: Head, case: Case, numbers: Mapping[str, np.ndarray]) -> Wrong | None:
+    """What is wrong in training mode, where the scores in evaluation mode are right."""
     zero, shares = _shares(case, numbers["units"])
     added = (shares[0][:2, 0] if head.every_position else shares[0][:2]) * np.array([[1.0], [LOUD]])  # (2,L)
     zero = zero[0] if head.every_position else zero
-    scores = numbers["training"].reshape(-1, zero.shape[-1])  # (M,L)
-    full = zero + added.sum(0)
-    if head is SPAN:
-        if _close(scores, full):
-            return None
-        cause = "`SpanHead` takes no dropout: the published head is two vectors and nothing else."
-        return "dropout_in_span_head", cause, "other scores in training mode", "the same in both modes"
-    asked = case["dropout"]
-    p = DEFAULT_DROPOUT if asked is None else asked
-    wanted = f"each feature dropped with probability {p}, kept ones times {1 / (1 - p):.3g}"
-    if _close(scores, full):
-        if p == 0:
-            return None
-        cause = "Nothing was dropped in training mode. Put `nn.Dropout(dropout)` in front of the layer and call it."
-        return "no_dropout_in_training", cause, "the same scores in both modes", wanted
-    kept = _kept(scores, zero, added, 1 / (1 - p))
-    if kept is not None:
-        return _chance(kept, p, wanted, numbers["training"])
-    return *_dropout_mistake(scores, zero, added, p, asked), "other scores in training mode", wanted
-
-
-def _chance(
-    kept: np.ndarray, p: float, wanted: str, training: np.ndarray
-) -> tuple[str, str, str, str] | None:
-    """Whether rows were dropped independently and often enough.
-
-    2M trials of probability p, M ≥ 300: a right answer fails once in 10⁸ (`statistics.is_plausible`). That all
-    rows of a right answer drop alike, or both features always together, has the probability (1−2p(1−p))^M or
-    less: for p = 0.1 and M = 300 that is 10⁻²⁶.
-    """
-    drops, M = kept.size - int(kept.sum()), len(kept)
-    got = f"{percent(drops, kept.size)} of the features dropped"
-    if p > 0 and len(np.unique(training.reshape(len(training), -1).round(3), axis=0)) == 1:
-        cause = "The same features were dropped in every row. Draw a mask for the whole tensor: `nn.Dropout` does."
-        return "one_mask_for_the_batch", cause, got, wanted
-    if p > 0 and M >= TRAINING_ROWS and (kept[:, 0] == kept[:, 1]).all():
-        cause = "Whole vectors were dropped. Drop each feature by itself: `nn.Dropout`, not `Dropout1d`."
-        return "drops_whole_vectors", cause, got, wanted
-    if not is_plausible(drops, kept.size, p):
-        cause = "The kept features are scaled for another probability than they are dropped with."
-        return "wrong_dropout_rate", cause, got, wanted
-    return None
-
-
-def _dropout_mistake(
-    scores: np.ndarray, zero: np.ndarray, added: np.ndarray, p: float, asked: float | None
-) -> tuple[str, str]:
-    def scaled_by(scale: float) -> bool:
-        return _kept(scores, zero, added, scale) is not None
-
-    full = (zero + added.sum(0)) / (1 - p)
-    if (np.minimum(np.abs(scores), np.abs(scores - full)) <= TOLERANCE * (1 + np.abs(full))).all():
-        return (
-            "dropout_on_scores",
-            "Scores were dropped. Drop features of the vector, before the layer, never its scores.",
-        )
-    if p > 0 and scaled_by(1.0):
-        return (
-            "dropout_not_scaled",
-            "What is kept must be divided by 1 − dropout, else training and use differ in size.",
-        )
-    if asked is not None and scaled_by(1 / (1 - DEFAULT_DROPOUT)):
-        return "dropout_hard_coded", "A dropout of 0.1 is written into the head. Use the argument `dropout`."
-    if p > 0 and scaled_by(1 / p):
-        return (
-            "keeps_with_the_dropout_probability",
-            "`dropout` is the share that is dropped, not the share that is kept.",
-        )
-    if p > 0 and scaled_by(1 / (1 - p) ** 2):
-        return "dropout_twice", "Dropout was applied twice. Once, in front of the layer, is enough."
-    if asked is None:
-        return "other_default_dropout", "With `dropout` left out it must be 0.1."
-    return (
-        "unexpected_dropout",
-        "In training mode something else than dropout on the layer's input changes the scores.",
-    )
+    if head is not SPAN:
+        return wrong_dropout(numbers["training"], zero, added, case["dropout"])
+    if close(numbers["training"], zero + added.sum(0)):
+        return None
+    cause = "`SpanHead` takes no dropout: the published head is two vectors and nothing else."
+    return "dropout_in_span_head", cause, "other scores in training mode", "the same in both modes"
 
 
 # --- the judges -------------------------------------------------------------------------------------------
@@ -403,7 +305,7 @@ def _structure(head: Head, case: Case, value: Any) -> Finding | None:
     if numbers is None or type(value["parameters"]) is not int:
         cause = f"`forward` must return {head.outputs} for every batch, in both modes."
         return Finding("wrong_type", cause, case.label, "another shape for another batch", head.outputs)
-    if not _close(numbers["again"], numbers["scores"]):
+    if not close(numbers["again"], numbers["scores"]):
         cause = (
             "Two passes in evaluation mode differ: dropout is still on. `nn.Dropout` turns it off by itself."
         )
@@ -421,7 +323,7 @@ def _structure(head: Head, case: Case, value: Any) -> Finding | None:
     return _finding(case, wrong) if wrong else None
 
 
-def _finding(case: Case, wrong: tuple[str, str, str, str]) -> Finding:
+def _finding(case: Case, wrong: Wrong) -> Finding:
     id, cause, got, expected = wrong
     return Finding(id, cause, case.label, got, expected)
 
@@ -433,6 +335,10 @@ def _judge(head: Head) -> Callable[[Question, list[Case], Sequence[Outcome]], Ve
         if early:
             return early
         pairs = list(zip(cases, outcomes, strict=True))
+        with np.errstate(all="ignore"):  # an answer may give inf and nan
+            return judge_pairs(question, pairs)
+
+    def judge_pairs(question: Question, pairs: list[tuple[Case, Outcome]]) -> Verdict:
         for case, outcome in pairs:
             finding = _structure(head, case, outcome.value)
             if finding:
@@ -441,7 +347,7 @@ def _judge(head: Head) -> Callable[[Question, list[Case], Sequence[Outcome]], Ve
             if outcome.changed_input:
                 return incorrect(question, Finding("changes_its_input", IN_PLACE, case.label))
             numbers = _numbers(head, case, outcome.value)
-            wrong = _dropout(head, case, numbers) if numbers else None
+            wrong = _training(head, case, numbers) if numbers else None
             if wrong:
                 verdict = incorrect(question, _finding(case, wrong))
                 return replace(verdict, state="partial", score=0.5)

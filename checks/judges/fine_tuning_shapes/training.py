@@ -19,7 +19,6 @@ from checks.judges.comparing import (
     crashed,
     describe_type,
     incorrect,
-    is_number,
     not_attempted,
     unforeseen,
 )
@@ -250,7 +249,7 @@ def _is_step(step: Any) -> bool:
 
 
 def _is_vector(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 4 and all(is_number(number) for number in value)
+    return isinstance(value, list) and len(value) == 4 and all(isinstance(part, float) for part in value)
 
 
 def _number(loss: Any) -> float | None:
