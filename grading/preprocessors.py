@@ -18,6 +18,7 @@ from typing import Any
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor
+from nbgrader.utils import is_grade, is_locked
 
 from checks import SEED_VARIABLE
 from grading.judging import judge_notebook
@@ -35,6 +36,12 @@ class Probe(Execute):
             nb, resources = super().preprocess(nb, resources, km)
         resources[_SEED] = seed
         return nb, resources
+
+    def _get_timeout(self, cell: NotebookNode | None) -> int | None:
+        """Our own set-up cell imports torch and may take its time on a busy machine; what follows may not."""
+        seconds: int | None = super()._get_timeout(cell)
+        ours = cell is not None and is_locked(cell) and not is_grade(cell)
+        return seconds * 4 if ours and seconds else seconds
 
     def create_kernel_manager(self) -> Any:
         manager = super().create_kernel_manager()

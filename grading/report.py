@@ -80,7 +80,8 @@ def table(rows: Sequence[Row]) -> Table:
     from rich.table import Table
 
     questions = list(dict.fromkeys(row.question for row in rows))
-    numbered = "  ".join(f"{number} {question}" for number, question in enumerate(questions, 1))
+    no_break = "\u00a0"
+    numbered = "  ".join(f"{number}{no_break}{question}" for number, question in enumerate(questions, 1))
     states = "  ".join(f"{mark} {state.replace('_', ' ')}" for state, mark in _MARKS.items())
     result = Table(title=f"{numbered}\n{states}", title_style="", box=box.SIMPLE_HEAD)
     result.add_column("learner", no_wrap=True)
