@@ -619,7 +619,7 @@ def train_step_by_hand(model, batch, optimizer, max_grad_norm=1.0):
         parameter.grad = gradient * min(1.0, max_grad_norm / norm.item())
     optimizer.step()
     optimizer.zero_grad(set_to_none=False)
-    return float(loss)
+    return float(loss.detach())
 
 
 def in_order(*lines, give=lambda loss: loss.item(), mode=lambda model: model.train(), default=1.0):
