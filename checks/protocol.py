@@ -29,6 +29,7 @@ MAX_EVIDENCE_BYTES = 8_000_000
 MAX_TEXT = 20_000  # characters in one string
 MAX_ITEMS = 200_000  # numbers, strings and containers in one piece of evidence
 MAX_DEPTH = 24
+MAX_DIGITS = 300  # of an int; more would not fit a float, and nobody's answer is that large
 
 State = Literal["correct", "partial", "incorrect", "not_attempted", "crashed"]
 
@@ -181,7 +182,7 @@ class _Encoder:
         if isinstance(value, np.generic):
             value = value.item()
         if isinstance(value, int):
-            return int(value) if abs(value) < 2**63 else _tag("int", str(int(value))[:MAX_TEXT])
+            return self._int(int(value))
         if isinstance(value, float):
             return float(value) if math.isfinite(value) else _tag("float", repr(float(value)))
         if isinstance(value, str):
@@ -191,6 +192,13 @@ class _Encoder:
         if isinstance(value, Mapping):
             return self._mapping(value, depth)
         return self._array(value)
+
+    def _int(self, value: int) -> Any:
+        if abs(value) < 2**63:
+            return value
+        if abs(value) >= 10**MAX_DIGITS:
+            return _tag("other", {"type": f"int of more than {MAX_DIGITS} digits", "text": ""})
+        return _tag("int", str(value))
 
     def _sequence(self, value: Any, depth: int) -> Any:
         parts = []
@@ -271,6 +279,12 @@ def decode(data: Any) -> Any:
         raise BadEvidence(f"Evidence of kind {str(data['$'])[:40]!r} cannot be read ({error}).") from error
 
 
+def _read_int(text: str) -> int:
+    if len(text) > MAX_DIGITS + 1:
+        raise BadEvidence(f"An int of {len(text):,} digits; {MAX_DIGITS} is the limit.")
+    return int(text)
+
+
 def _decode_array(content: Mapping[str, Any]) -> Array:
     if content["stored"] not in _DTYPES or content["kind"] not in ("tensor", "ndarray"):
         raise BadEvidence(f"An array of dtype {str(content['stored'])[:40]!r} is not evidence.")
@@ -282,7 +296,7 @@ _DECODERS: dict[Any, Callable[[Any], Any]] = {
     "tuple": lambda parts: tuple(decode(part) for part in parts),
     "set": lambda parts: frozenset(decode(part) for part in parts),
     "dict": lambda pairs: {decode(key): decode(part) for key, part in pairs},
-    "int": lambda text: int(text[:4300]),
+    "int": lambda text: _read_int(text),
     "float": lambda text: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[text],
     "array": _decode_array,
     "other": lambda content: Other(str(content["type"])[:200], str(content["text"])[:200]),
@@ -311,7 +325,7 @@ def evidence_from_json(payload: Any, *, question: str, cases: int) -> Evidence:
             raise BadEvidence(
                 f"The evidence is {len(text):,} characters; {MAX_EVIDENCE_BYTES:,} is the limit."
             )
-        data = json.loads(text, parse_constant=_refuse_constant)
+        data = json.loads(text, parse_int=_read_int, parse_constant=_refuse_constant)
         if data["question"] != question:
             raise BadEvidence(f"The evidence is for {str(data['question'])[:60]!r}, not for {question!r}.")
         if len(data["outcomes"]) != cases:

@@ -86,15 +86,15 @@ def test_where_to_read_on_is_a_section_of_the_lesson(name):
     assert section.strip("“”") in headings
 
 
-def blank_none(*_):
+def blank_none(*_, **__):
     return None
 
 
-def blank_ellipsis(*_):
+def blank_ellipsis(*_, **__):
     return ...
 
 
-def blank_error(*_):
+def blank_error(*_, **__):
     raise NotImplementedError()
 
 
@@ -105,11 +105,11 @@ def test_an_untouched_answer_is_not_attempted(name, answer):
     assert (verdict.state, verdict.score) == ("not_attempted", 0.0)
 
 
-def exits(*_):
+def exits(*_, **__):
     raise SystemExit(3)
 
 
-def divides(*_):
+def divides(*_, **__):
     return 1 / 0
 
 

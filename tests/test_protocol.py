@@ -53,6 +53,8 @@ def test_what_json_lacks_comes_back_too():
     assert through_json({1, 2}) == {1, 2}
     assert through_json(np.float64(0.5)) == 0.5
     assert through_json(2**80) == 2**80
+    assert through_json(-(10**299)) == -(10**299)
+    assert isinstance(through_json(10**400), Other)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.bool, torch.bfloat16])
@@ -122,8 +124,10 @@ def test_good_evidence_is_read():
         {"question": "count_parameters", "outcomes": [{"value": {"$": "dict", "of": [[[1], 2]]}}]},
         '{"question": "count_parameters", "outcomes": [{"value": NaN, "changed_input": false}]}',
         "x" * (MAX_EVIDENCE_BYTES + 1),
+        '{"question": "count_parameters", "outcomes": [{"value": 1%s, "changed_input": false}]}'
+        % ("0" * 400),
     ],
-    ids=range(19),
+    ids=range(20),
 )
 def test_anything_else_is_bad_evidence(payload):
     with pytest.raises(BadEvidence):
