@@ -90,10 +90,10 @@ def test_a_right_answer_is_refused_less_than_once_in_a_million_times(case):
 def test_shuffled_words_follow_the_computed_chances(case):
     chances = final_sets(sizes_of(case), case["budget"])
     rng = np.random.default_rng(5)
-    for _ in range(100):
+    for _ in range(60):
         assert follow(from_words(case, shuffled_words(case, case["draws"], rng)), chances)
-    many = from_words(case, shuffled_words(case, 100_000, rng))
-    assert {words: count / 100_000 for words, count in many.sets.items()} == pytest.approx(chances, abs=0.008)
+    many = from_words(case, shuffled_words(case, 60_000, rng))
+    assert {words: count / 60_000 for words, count in many.sets.items()} == pytest.approx(chances, abs=0.01)
 
 
 def accepted(case, wrong):
@@ -170,7 +170,7 @@ def test_spans_of_one_word_have_the_chances_of_words(case, cut):
 REPEATS = 120
 LENGTHS = [
     (p, case)
-    for case, ps in zip(cases_of("span_selection", "lengths"), ((0.2,), (0.7, 0.75)), strict=True)
+    for case, ps in zip(cases_of("span_selection", "lengths"), ((0.2,), (0.65, 0.7)), strict=True)
     for p in ps
 ]
 
@@ -217,7 +217,7 @@ def test_right_span_lengths_stay_six_deviations_below_the_tolerance(p, case, cut
 
 
 @pytest.mark.parametrize("cut", [False, True])
-@pytest.mark.parametrize("name", ["clipped", "one_word", "longest", "exchanged"])
+@pytest.mark.parametrize("name", ["clipped", "one_word", "longest", "pieces", "exchanged"])
 def test_wrong_span_lengths_stay_six_deviations_above_it(name, cut):
     p, case = LENGTHS[0]
     L = case["more"]["max_length"]
@@ -225,6 +225,7 @@ def test_wrong_span_lengths_stay_six_deviations_above_it(name, cut):
         "clipped": clipped(p, L),
         "one_word": [1.0],
         "longest": [0.0] * (L - 1) + [1.0],
+        "pieces": [sum(geometric(p, L)[:2]), sum(geometric(p, L)[2:])],  # words have two pieces
         "exchanged": geometric(1 - p, L),
     }[name]
     found = distances(case, p, wrong, cut=cut)

@@ -65,7 +65,10 @@ def _word(word: str, pieces: list[str], **options: Any) -> Case:
 
 
 def _call_wordpiece(answer: Callable[..., Any], case: Case) -> Any:
-    return call(answer, case["word"], dict(case["vocab"]), **case["options"])
+    options = case["options"]
+    if "max_chars" in options:
+        return call(answer, case["word"], dict(case["vocab"]), "[UNK]", options["max_chars"])
+    return call(answer, case["word"], dict(case["vocab"]), *options.values())
 
 
 # --- pack_pair --------------------------------------------------------------------------------------------

@@ -23,7 +23,13 @@ LESSON = "lessons/04_which_unit_is_hidden.ipynb"
 
 Groups = list[int | None]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-AGAIN = 20  # draws that are repeated from the same seed
+AGAIN = 10  # draws that are repeated from the same seed
+
+
+def _positional(given: dict[str, Any], **defaults: Any) -> list[Any]:
+    """The arguments with a default, in order, up to the last that is given."""
+    last = max((index for index, name in enumerate(defaults) if name in given), default=-1)
+    return [given.get(name, value) for name, value in list(defaults.items())[: last + 1]]
 
 
 # --- word_groups ------------------------------------------------------------------------------------------
@@ -156,8 +162,8 @@ def _whole_inputs(rng: Random) -> list[Case]:
 def _span_inputs(rng: Random) -> list[Case]:
     long = [[rng.randrange(1, 4) for _ in range(n)] for n in (14, 11, 6)]
     eight = _mixed(rng, [1, 1, 1, 1, 2, 2, 2, 2])
-    alike = [[2] * 200]
-    steep = {"p": rng.choice([0.7, 0.75]), "max_length": 5}
+    alike = [[2] * 180]
+    steep = {"p": rng.choice([0.65, 0.7]), "max_length": 5}
     return [
         _selection(rng, "one word of one piece", [[1]], 1, 5),
         _selection(rng, "two words of three pieces", [[3, 3]], 2, 5),
@@ -170,14 +176,14 @@ def _span_inputs(rng: Random) -> list[Case]:
         ),
         _selection(
             rng,
-            "200 words of two pieces",
+            "180 words of two pieces",
             alike,
             24,
-            150,
+            120,
             statistics="lengths",
             more={"p": 0.2, "max_length": 4},
         ),
-        _selection(rng, "200 words of two pieces", alike, 24, 150, statistics="lengths", more=steep),
+        _selection(rng, "180 words of two pieces", alike, 24, 120, statistics="lengths", more=steep),
     ]
 
 
@@ -192,11 +198,12 @@ def _call_selection(answer: Callable[..., Any], case: Case) -> Any:
 
 def _draws(answer: Callable[..., Any], case: Case, count: int) -> Any:
     rng = Random(case["seed"])
-    groups, more = case["groups"], case.data.get("more", {})
+    groups = case["groups"]
+    more = _positional(case.data.get("more", {}), p=0.2, max_length=10)
     rows = []
     for number in range(count):
-        arguments = (list(groups), case["budget"], rng)
-        value = call(answer, *arguments, **more) if number < 3 else answer(*arguments, **more)
+        arguments = (list(groups), case["budget"], rng, *more)
+        value = call(answer, *arguments) if number < 3 else answer(*arguments)
         if value is None or value is ...:
             return value
         if not _is_selection(value, len(groups)):
@@ -255,7 +262,7 @@ QUESTIONS = (
         "prediction_budget(length, probability=0.15, cap=20) -> int",
         "How much is hidden",
         _budget_inputs,
-        lambda answer, case: answer(case["length"], **case["more"]),
+        lambda answer, case: answer(case["length"], *_positional(case["more"], probability=0.15, cap=20)),
     ),
     _question(
         "whole_word_selection",
@@ -269,7 +276,7 @@ QUESTIONS = (
         "span_length_distribution(p=0.2, max_length=10) -> list[float]",
         "How long is a span",
         _distribution_inputs,
-        lambda answer, case: answer(**case["more"]),
+        lambda answer, case: answer(*_positional(case["more"], p=0.2, max_length=10)),
     ),
     _question(
         "span_selection",

@@ -236,12 +236,12 @@ def by_pieces(words, rng):
 
 
 def inverted(select):
-    return lambda *args, **more: [not hidden for hidden in select(*args, **more)]
+    return lambda *args: [not hidden for hidden in select(*args)]
 
 
 def inverted_text(select):
-    def answer(groups, *args, **more):
-        hidden = select(groups, *args, **more)
+    def answer(groups, *args):
+        hidden = select(groups, *args)
         return [g is not None and not h for g, h in zip(groups, hidden, strict=True)]
 
     return answer
@@ -250,8 +250,8 @@ def inverted_text(select):
 def with_specials(select):
     """Hides each special token whose neighbour is hidden."""
 
-    def answer(groups, *args, **more):
-        hidden = select(groups, *args, **more)
+    def answer(groups, *args):
+        hidden = select(groups, *args)
         return [
             h or (g is None and (hidden[max(0, i - 1)] or hidden[min(i + 1, len(hidden) - 1)]))
             for i, (h, g) in enumerate(zip(hidden, groups, strict=True))
@@ -291,7 +291,7 @@ def overshoots(groups, budget, rng):
 
 
 def strictly_below(select):
-    return lambda groups, budget, *rest, **more: select(groups, budget - 1, *rest, **more)
+    return lambda groups, budget, *rest: select(groups, budget - 1, *rest)
 
 
 def stops_at_misfit(groups, budget, rng):
@@ -309,7 +309,7 @@ def coin_per_word(groups, budget, rng):
 
 
 def global_random(select):
-    return lambda groups, budget, rng, **more: select(groups, budget, random, **more)
+    return lambda groups, budget, rng, *more: select(groups, budget, random, *more)
 
 
 def numpy_random(groups, budget, rng):
@@ -318,10 +318,10 @@ def numpy_random(groups, budget, rng):
 
 
 def seeded_anew(select):
-    return lambda groups, budget, rng, **more: select(groups, budget, random.Random(42), **more)
+    return lambda groups, budget, rng, *more: select(groups, budget, random.Random(42), *more)
 
 
-def no_selection(groups, budget, rng, **more):
+def no_selection(groups, budget, rng, *more):
     return [False] * len(groups)
 
 
@@ -331,8 +331,8 @@ def neighbours_first(words, rng):
 
 
 def select_in_place(select):
-    def answer(groups, *args, **more):
-        hidden = select(groups, *args, **more)
+    def answer(groups, *args):
+        hidden = select(groups, *args)
         groups.clear()
         return hidden
 
@@ -340,15 +340,15 @@ def select_in_place(select):
 
 
 def places_of(select):
-    return lambda *args, **more: [i for i, hidden in enumerate(select(*args, **more)) if hidden]
+    return lambda *args: [i for i, hidden in enumerate(select(*args)) if hidden]
 
 
 def as_numbers(select):
-    return lambda *args, **more: [int(hidden) for hidden in select(*args, **more)]
+    return lambda *args: [int(hidden) for hidden in select(*args)]
 
 
 def as_array(select):
-    return lambda *args, **more: np.array(select(*args, **more))
+    return lambda *args: np.array(select(*args))
 
 
 # --- span_length_distribution -----------------------------------------------------------------------------
@@ -696,7 +696,7 @@ MUTANTS = {
         ("words_not_equally_likely", long_words_first),
         ("spans_clipped", with_shares(clipped)),
         ("one_word_spans", with_shares(lambda p, n: [1.0])),
-        ("longest_spans_only", lambda *a, **m: longest_only(*a, **m)),
+        ("longest_spans_only", lambda *args: longest_only(*args)),
         ("lengths_in_pieces", lengths_in_pieces),
         ("uniform_lengths", with_shares(lambda p, n: [1 / n] * n)),
         ("p_ignored", with_shares(lambda p, n: span_length_distribution(0.2, n))),
