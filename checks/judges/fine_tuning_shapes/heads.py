@@ -153,19 +153,14 @@ def _numbers(head: Head, case: Case, value: Readings) -> dict[str, np.ndarray] |
 # --- what a score depends on ------------------------------------------------------------------------------
 
 
-NOT_LINEAR = (
-    "An activation, a norm or a second layer bends the scores. A head is dropout and one linear layer."
-)
-
-
 def _shares(case: Case, units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(what a row of zeros scores, (S,H,…) what a 1 at a position and feature adds to it)."""
     added = units[1:] - units[:1]
     return units[0], added.reshape(case["S"], case["H"], *units.shape[1:])
 
 
-def _squashed(scores: np.ndarray, units: np.ndarray) -> tuple[str, str] | None:
-    """A softmax, a log-softmax, a sigmoid or a ReLU on the scores, whichever axis it runs along."""
+def _softmax(scores: np.ndarray, units: np.ndarray) -> tuple[str, str] | None:
+    """A softmax or its logarithm on the scores, whichever axis it runs along."""
     both = (scores, units)
     for axis in range(scores.ndim):
         if scores.shape[axis] > 1 and all(s.min() >= 0 and close(s.sum(axis), np.ones(1)) for s in both):
@@ -174,15 +169,24 @@ def _squashed(scores: np.ndarray, units: np.ndarray) -> tuple[str, str] | None:
         if scores.shape[axis] > 1 and all(close(np.logaddexp.reduce(s, axis), np.zeros(1)) for s in both):
             cause = "These are log-probabilities. Return the scores: the cross-entropy takes its own softmax."
             return "log_softmax_in_head", cause
-    if min(s.min() for s in both) < 0:
-        return None
-    if min(s.min() for s in both) > 0 and max(s.max() for s in both) <= 1:  # a sigmoid never reaches 0
+    return None
+
+
+def _bent(scores: np.ndarray, units: np.ndarray) -> tuple[str, str]:
+    """What bends the scores of the right positions."""
+    lowest, highest = min(scores.min(), units.min()), max(scores.max(), units.max())
+    if lowest == 0:  # exactly: no sigmoid reaches it
+        return (
+            "relu_on_scores",
+            "No score is negative: a ReLU stands behind the layer. Return what the layer gives.",
+        )
+    if lowest > 0 and highest <= 1:
         cause = "A sigmoid squeezed the scores into 0 to 1. Return them as the layer gives them."
         return "sigmoid_in_head", cause
-    return (
-        "relu_on_scores",
-        "No score is negative: a ReLU stands behind the layer. Return what the layer gives.",
+    cause = (
+        "An activation, a norm or a second layer bends the scores. A head is dropout and one linear layer."
     )
+    return "not_linear", cause
 
 
 def _dependence(head: Head, case: Case, numbers: Mapping[str, np.ndarray]) -> Wrong | None:
@@ -193,9 +197,11 @@ def _dependence(head: Head, case: Case, numbers: Mapping[str, np.ndarray]) -> Wr
         cause, got = "The scores do not depend on the input.", "the same scores for any input"
         return "reads_nothing", cause, got, "scores that depend on the input"
     wrong = (_own_position if head.every_position else _position_0)(x, scores, zero, shares)
-    squashed = _squashed(scores, numbers["units"]) if wrong else None
-    if squashed:
-        return *squashed, _first(scores), "any number, of either sign"
+    softmax = _softmax(scores, numbers["units"]) if wrong else None
+    if softmax:
+        return *softmax, _first(scores), "any number, of either sign"
+    if wrong and wrong[0] == "not_linear":
+        return *_bent(scores, numbers["units"]), *wrong[2:]
     if wrong is None and head is SPAN and close(scores[..., 0], scores[..., 1]):
         cause = "Start and end got the same scores. Each needs its own weights: two outputs, or two layers."
         return "same_scores_twice", cause, "start equal to end", "two different rows of scores"
@@ -205,10 +211,10 @@ def _dependence(head: Head, case: Case, numbers: Mapping[str, np.ndarray]) -> Wr
 def _position_0(x: np.ndarray, scores: np.ndarray, zero: np.ndarray, shares: np.ndarray) -> Wrong | None:
     read = [p for p in range(len(shares)) if np.abs(shares[p]).max() > TOLERANCE]  # shares: (S,H,L)
     expected = "scores that depend on position 0 alone"
-    if read == [0]:
+    if read in ([0], []):  # none: a ReLU may swallow every 1
         if close(scores, x[:, 0] @ shares[0] + zero):
             return None
-        return "not_linear", NOT_LINEAR, _first(scores), "a linear function of the vector at position 0"
+        return "not_linear", "", _first(scores), "a linear function of the vector at position 0"
     if read == [len(shares) - 1]:
         cause = "The last position was read. Padding stands there in most rows; `[CLS]` is position 0."
         return "reads_last_position", cause, "scores of the last position", expected
@@ -232,7 +238,7 @@ def _own_position(x: np.ndarray, scores: np.ndarray, zero: np.ndarray, shares: n
     S = len(shares)  # shares: (S,H,S,L), from position p to the scores of position q
     reach = np.abs(shares).max((1, 3)) > TOLERANCE  # (S,S)
     expected = "scores of a position that depend on its own vector alone"
-    if not np.array_equal(reach, np.eye(S, dtype=bool)):
+    if reach.any() and not np.array_equal(reach, np.eye(S, dtype=bool)):
         got = "scores of a position that depend on other positions"
         if reach[0].all() and not reach[1:].any():
             cause = (
@@ -246,7 +252,7 @@ def _own_position(x: np.ndarray, scores: np.ndarray, zero: np.ndarray, shares: n
         return "mixes_positions", cause, got, expected
     own = shares[0][:, 0]  # (H,L)
     if not close(scores, x @ own + zero[0]):
-        return "not_linear", NOT_LINEAR, _first(scores), "a linear function of each position's vector"
+        return "not_linear", "", _first(scores), "a linear function of each position's vector"
     return None
 
 
