@@ -253,6 +253,10 @@ WORD_MISTAKES = (
 )
 
 
+def _shown(pieces: list[str]) -> str:
+    return f"[{', '.join(map(repr, pieces[:8]))}{', …' if len(pieces) > 8 else ''}]"
+
+
 def wordpiece(question: Question, cases: list[Case], outcomes: Sequence[Outcome]) -> Verdict:
     return judge_values(
         question,
@@ -263,4 +267,5 @@ def wordpiece(question: Question, cases: list[Case], outcomes: Sequence[Outcome]
         is_kind=lambda value: isinstance(value, list) and all(isinstance(piece, str) for piece in value),
         same=lambda got, expected: bool(got == expected),
         mistakes=WORD_MISTAKES,
+        show=_shown,
     )
