@@ -44,8 +44,8 @@ def as_html(verdict: Verdict) -> str:
     if verdict.state != "correct" and verdict.lesson:
         rows.append(("read on", verdict.lesson))
     body = "".join(
-        f'<div style="margin:.25em 0 0 0"><span style="display:inline-block;min-width:6.5em;'
-        f'color:var(--jp-ui-font-color2,#555)">{html.escape(label)}</span>{html.escape(value)}</div>'
+        f'<div style="display:flex;margin:.25em 0 0 0"><span style="flex:0 0 6.5em;'
+        f'color:var(--jp-ui-font-color2,#555)">{html.escape(label)}</span><span>{html.escape(value)}</span></div>'
         for label, value in rows
     )
     return (
