@@ -31,6 +31,7 @@ from insidebert.decoding import (
 from insidebert.features import answer_windows, sentence_features, word_features
 from insidebert.finetuning import (
     LAPTOP,
+    Recipe,
     SequenceHead,
     SpanHead,
     TaskModel,
@@ -43,31 +44,31 @@ from insidebert.sources import load_data, load_encoder, load_tokenizer
 
 
 def train(
-    task: str, head: Callable[[int], Any], features: list[dict[str, Any]], seed: int
+    recipe: Recipe, head: Callable[[int], Any], features: list[dict[str, Any]], seed: int
 ) -> tuple[TaskModel, dict]:
-    """A model trained by the laptop's recipe, and what that took."""
+    """A new model trained by a recipe, and what that took."""
     encoder = load_encoder(offline=True)
     model = TaskModel(encoder, head(encoder.config.hidden_size))
     begin = time.process_time()
-    history = fine_tune(model, features, LAPTOP[task], seed=seed)
+    history = fine_tune(model, features, recipe, seed=seed)
     return model, {"seconds": history.seconds, "cpu_seconds": time.process_time() - begin}
 
 
-def sentiment(seed: int) -> dict[str, float]:
+def sentiment(seed: int, recipe: Recipe) -> dict[str, float]:
     data, tokenizer = load_data("sentiment", offline=True), load_tokenizer(offline=True)
     rows = {split: sentence_features(data[split], tokenizer, num_labels=2) for split in data}
-    model, cost = train("sentiment", lambda hidden: SequenceHead(hidden, 2), rows["train"], seed)
+    model, cost = train(recipe, lambda hidden: SequenceHead(hidden, 2), rows["train"], seed)
     score = {
         split: accuracy(predict(model, rows[split]), data[split]["label"]) for split in ("validation", "test")
     }
     return {"accuracy": score["test"], "validation": score["validation"], **cost}
 
 
-def entities(seed: int) -> dict[str, float]:
+def entities(seed: int, recipe: Recipe) -> dict[str, float]:
     data, tokenizer = load_data("entities", offline=True), load_tokenizer(offline=True)
     names = data["train"].features["ner_tags"].feature.names
     rows = {split: word_features(data[split], tokenizer, num_labels=len(names)) for split in data}
-    model, cost = train("entities", lambda hidden: TokenHead(hidden, len(names)), rows["train"], seed)
+    model, cost = train(recipe, lambda hidden: TokenHead(hidden, len(names)), rows["train"], seed)
 
     def score(split: str) -> tuple[float, float, float]:
         true = [[names[tag] for tag in tags] for tags in data[split]["ner_tags"]]
@@ -84,11 +85,11 @@ def entities(seed: int) -> dict[str, float]:
     return {"f1": f1, "precision": precision, "recall": recall, "validation": score("validation")[2], **cost}
 
 
-def question_answering(seed: int) -> dict[str, float]:
+def question_answering(seed: int, recipe: Recipe) -> dict[str, float]:
     data, tokenizer = load_data("question_answering", offline=True), load_tokenizer(offline=True)
     rows = {split: data[split].to_list() for split in data}
     windows = {split: answer_windows(rows[split], tokenizer, max_length=256, overlap=64) for split in rows}
-    model, cost = train("question_answering", SpanHead, windows["train"], seed)
+    model, cost = train(recipe, SpanHead, windows["train"], seed)
     answers = {
         split: answers_from_windows(rows[split], windows[split], predict(model, windows[split]))
         for split in ("validation", "test")
@@ -130,13 +131,13 @@ def references() -> dict[str, dict[str, float]]:
     }
 
 
-def measure(task: str, seeds: list[int], reference: dict[str, float]) -> dict[str, Any]:
+def measure(task: str, seeds: list[int], recipe: Recipe, reference: dict[str, float]) -> dict[str, Any]:
     """Mean and sample standard deviation of the score, and the mean of everything else."""
     run, key = TASKS[task]
     results: list[dict[str, float]] = []
 
     def score(seed: int) -> float:
-        results.append(run(seed))
+        results.append(run(seed, recipe))
         print(
             f"{task}, seed {seed}: " + ", ".join(f"{name} {value:.3f}" for name, value in results[-1].items())
         )
@@ -160,9 +161,21 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--seeds", type=int, default=3, help="how many runs of each task")
     parser.add_argument("--tasks", nargs="+", choices=list(TASKS), default=list(TASKS))
+    parser.add_argument(
+        "--recipe",
+        nargs=3,
+        metavar=("BATCH", "RATE", "EPOCHS"),
+        help="try another recipe than the laptop's; compare validation scores",
+    )
     options = parser.parse_args(argv)
+    recipes = dict(LAPTOP)
+    if options.recipe:
+        batch_size, rate, epochs = options.recipe
+        recipes = dict.fromkeys(LAPTOP, Recipe(int(batch_size), float(rate), int(epochs)))
     found = references()
-    result = {task: measure(task, list(range(options.seeds)), found[task]) for task in options.tasks}
+    result = {
+        task: measure(task, list(range(options.seeds)), recipes[task], found[task]) for task in options.tasks
+    }
     print(f"\n{torch.get_num_threads()} threads, {options.seeds} seeds, test sets of the course")
     print("task                 metric      mean    std   without a model        seconds  CPU s")
     for task, row in result.items():
