@@ -279,11 +279,11 @@ def _download(pinned: Pinned, offline: bool, patience: float) -> Path:
         raise UnavailableError("the network is switched off")
     if not hub_answers(constants.ENDPOINT):
         raise UnavailableError("the Hub does not answer")
-    quiet = {"HF_HUB_DOWNLOAD_TIMEOUT": "10", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+    quiet = {"HF_HUB_DOWNLOAD_TIMEOUT": "10", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "PYTHONUTF8": "1"}
     command = [sys.executable, "-c", _FETCH, pinned.repo, pinned.kind, pinned.revision, *pinned.files]
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=patience, env={**os.environ, **quiet}
+            command, capture_output=True, encoding="utf-8", timeout=patience, env={**os.environ, **quiet}
         )
     except subprocess.TimeoutExpired as error:
         raise UnavailableError(f"the Hub did not deliver within {patience:g} s") from error

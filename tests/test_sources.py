@@ -289,6 +289,7 @@ def test_the_hub_is_asked_when_the_cache_is_empty(
     [said] = lines(capsys)
     assert said == f"encoder: {REPO}, from the Hub"
     hub.server.shutdown()
+    hub.server.server_close()
     assert (
         load_encoder("bert-base-uncased", offline=True).config.hidden_size == 8
     )  # and now it is in the cache
