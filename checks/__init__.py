@@ -71,7 +71,7 @@ def _leave(evidence: dict[str, Any]) -> None:
 
 
 def _show(assignment: str, verdict: Verdict) -> Any:
-    from checks.render import NotAttempted, as_html, as_text, display_html
+    from checks.render import NotAttempted, as_html, as_text, display_html, in_notebook
     from insidebert.predictions import record_exercise
 
     record_exercise(assignment, verdict.question, verdict.state)
@@ -79,6 +79,8 @@ def _show(assignment: str, verdict: Verdict) -> Any:
     # verdict, and stops at an exception.
     validating = os.environ.get("NBGRADER_EXECUTION") == "validate"
     if verdict.state == "not_attempted" and not validating:
+        if not in_notebook():
+            print(as_text(verdict))
         return NotAttempted(verdict)
     if verdict.state == "correct":
         display_html(as_html(verdict), as_text(verdict))

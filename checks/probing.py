@@ -54,7 +54,16 @@ def _outcome(question: Question, answer: Any, case: Case) -> dict[str, Any]:
 
 def describe(error: BaseException) -> Raised:
     """The exception's name and message with the line of the learner's own code it came through."""
-    return Raised(type(error).__name__, _message(error), _answer_line(error))
+    name, message = type(error).__name__, _message(error)
+    own = [
+        frame.name
+        for frame in traceback.extract_tb(error.__traceback__)
+        if _is_learners(Path(frame.filename))
+    ]
+    if isinstance(error, NotImplementedError) and len(own) > 1:
+        # Not this answer is missing but one that it calls.
+        name, message = f"{name} in {own[-1]}", f"`{own[-1]}` has no answer yet"
+    return Raised(name, message, _answer_line(error))
 
 
 def _message(error: BaseException) -> str:
@@ -67,16 +76,15 @@ def _message(error: BaseException) -> str:
 def _answer_line(error: BaseException) -> str:
     """The innermost line written by the learner: not ours, not an installed package's."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        path = Path(frame.filename)
-        installed = "site-packages" in path.parts or _PACKAGE in path.parents or _is_standard_library(path)
-        if not installed:
+        if _is_learners(Path(frame.filename)):
             line = frame.line or linecache.getline(frame.filename, frame.lineno or 0).strip()
             return f"line {frame.lineno}: {line}" if line else f"line {frame.lineno}"
     return ""
 
 
-def _is_standard_library(path: Path) -> bool:
-    return Path(io.__file__).parent in path.parents or "<frozen" in str(path)
+def _is_learners(path: Path) -> bool:
+    installed = "site-packages" in path.parts or _PACKAGE in path.parents
+    return not installed and Path(io.__file__).parent not in path.parents and "<frozen" not in str(path)
 
 
 @contextlib.contextmanager

@@ -177,21 +177,24 @@ class _Encoder:
             return _tag("other", {"type": "a value nested too deeply", "text": ""})
         if self.items > MAX_ITEMS:
             return _tag("other", {"type": "a value with too many parts", "text": ""})
-        if value is None or isinstance(value, bool):
-            return value if value is None else bool(value)
         if isinstance(value, np.generic):
             value = value.item()
+        if value is None or isinstance(value, bool):
+            return value if value is None else bool(value)
         if isinstance(value, int):
             return self._int(int(value))
         if isinstance(value, float):
             return float(value) if math.isfinite(value) else _tag("float", repr(float(value)))
         if isinstance(value, str):
-            return str(value)[:MAX_TEXT]
+            return _clean(str(value))[:MAX_TEXT]
         if isinstance(value, (list, tuple, set, frozenset)):
             return self._sequence(value, depth)
         if isinstance(value, Mapping):
             return self._mapping(value, depth)
-        return self._array(value)
+        try:
+            return self._array(value)
+        except Exception:  # sparse, quantised and stranger tensors; objects whose attributes raise
+            return _tag("other", {"type": type(value).__name__, "text": _picture(value)})
 
     def _int(self, value: int) -> Any:
         if abs(value) < 2**63:
@@ -252,9 +255,14 @@ def _tag(name: str, content: Any) -> dict[str, Any]:
     return {"$": name, "of": content}
 
 
+def _clean(text: str) -> str:
+    """Without halves of surrogate pairs, which no file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def _picture(value: Any) -> str:
     try:
-        return repr(value)[:200]
+        return _clean(repr(value))[:200]
     except Exception:  # somebody else's __repr__ may do anything
         return ""
 
@@ -267,6 +275,8 @@ def decode(data: Any) -> Any:
     """
     if isinstance(data, list):
         return [decode(part) for part in data]
+    if isinstance(data, str):
+        return _clean(data)
     if not isinstance(data, dict):
         return data
     if set(data) != {"$", "of"}:
@@ -299,7 +309,7 @@ _DECODERS: dict[Any, Callable[[Any], Any]] = {
     "int": lambda text: _read_int(text),
     "float": lambda text: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[text],
     "array": _decode_array,
-    "other": lambda content: Other(str(content["type"])[:200], str(content["text"])[:200]),
+    "other": lambda content: Other(_clean(str(content["type"]))[:200], _clean(str(content["text"]))[:200]),
 }
 
 
@@ -328,6 +338,7 @@ def evidence_from_json(payload: Any, *, question: str, cases: int) -> Evidence:
         data = json.loads(text, parse_int=_read_int, parse_constant=_refuse_constant)
         if data["question"] != question:
             raise BadEvidence(f"The evidence is for {str(data['question'])[:60]!r}, not for {question!r}.")
+        _hold_to_limits(data)
         if len(data["outcomes"]) != cases:
             raise BadEvidence(f"{len(data['outcomes'])} outcomes for {cases} inputs.")
         return Evidence(question, tuple(_outcome_from_json(item) for item in data["outcomes"]))
@@ -348,9 +359,21 @@ def outcome_to_json(
 
 def _outcome_from_json(item: Mapping[str, Any]) -> Outcome:
     if "raised" in item:
-        error, message, line = (str(part) for part in item["raised"])
+        error, message, line = (_clean(str(part)) for part in item["raised"])
         return Outcome(raised=Raised(error[:100], message[:1000], line[:300]))
     return Outcome(value=decode(item["value"]), changed_input=item["changed_input"] is True)
+
+
+def _hold_to_limits(data: Any) -> None:
+    """Raise `BadEvidence` for what is deeper or has more parts than `encode` writes (a tag adds two levels)."""
+    waiting, parts = [(data, 0)], 0
+    while waiting:
+        value, depth = waiting.pop()
+        inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        parts += len(inside)
+        if depth > 3 * MAX_DEPTH + 4 or parts > 4 * MAX_ITEMS:
+            raise BadEvidence("The evidence is nested too deeply or has too many parts.")
+        waiting += [(part, depth + 1) for part in inside]
 
 
 def _refuse_constant(name: str) -> Any:

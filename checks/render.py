@@ -22,7 +22,16 @@ _HEADINGS: dict[State, tuple[str, str]] = {
 }
 
 
+# Where the answer was never called, or its result never came, there was nothing to raise.
+_NOT_CHECKED = {
+    "timed_out", "no_evidence", "evidence_twice", "bad_evidence", "earlier_cell_failed", "check_not_run",
+}  # fmt: skip
+_WIDTH = 300  # characters of one value; a verdict has five lines, whatever an answer returned
+
+
 def heading(verdict: Verdict) -> str:
+    if verdict.state == "crashed" and any(finding.id in _NOT_CHECKED for finding in verdict.findings):
+        return "✗ Not checked"
     text = _HEADINGS[verdict.state][0]
     return f"{text} ({verdict.score:.0%})" if verdict.state == "partial" else text
 
@@ -62,7 +71,12 @@ def _rows(finding: Finding) -> list[tuple[str, str]]:
     if finding.expected:
         rows.append(("expected", finding.expected))
     cause = finding.cause if finding.got or not finding.case else finding.cause + where
-    return [*rows, ("cause", cause)]
+    return [(label, _one_line(value)) for label, value in [*rows, ("cause", cause)]]
+
+
+def _one_line(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
 
 
 @dataclass(frozen=True)
@@ -82,10 +96,14 @@ class NotAttempted:
         return as_html(self.verdict)
 
 
+def in_notebook() -> bool:
+    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell is not None and hasattr(shell, "kernel")
+
+
 def display_html(markup: str, text: str) -> bool:
     """Show a verdict; False where there is no notebook to show it in and no text was given."""
-    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    if shell is not None and hasattr(shell, "kernel"):
+    if in_notebook():
         from IPython.display import display
 
         display({"text/html": markup, "text/plain": text}, raw=True)

@@ -126,9 +126,9 @@ def _points(cell: NotebookNode) -> float:
 
 
 def _seconds(cell: NotebookNode) -> float:
-    times = cell.metadata.get("execution", {})
     try:
+        times = cell.metadata["execution"]
         begin, end = times["iopub.status.busy"], times["iopub.status.idle"]
         return round((datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds(), 3)
-    except (KeyError, ValueError):  # a cell that was interrupted has no end
+    except (KeyError, ValueError, TypeError):  # a cell that was interrupted has no end
         return 0.0

@@ -34,6 +34,8 @@ def write_bundle(course: Path, target: Path) -> list[str]:
     if not any(name.startswith("exercises/") for name in entries):
         raise CommandError(f"{course} has no released exercise to bundle. Run `insidebert release` first.")
     target.parent.mkdir(parents=True, exist_ok=True)
+    if target.is_dir():
+        raise CommandError(f"{target} is a folder; name the file to write, such as {target / 'course.zip'}.")
     partial = target.with_name(target.name + ".part")
     with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as bundle:
         for name in sorted(entries):

@@ -15,6 +15,7 @@ from nbgrader.apps.api import NbGraderAPI
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SAWarning
+from traitlets import TraitError
 from traitlets.config import Config, PyFileConfigLoader
 
 from insidebert.cli import CommandError
@@ -43,7 +44,7 @@ class Course:
             )
         try:
             config = PyFileConfigLoader(CONFIG_FILE, path=str(root)).load_config()
-        except Exception as error:  # the file is a program: anything may be wrong with it
+        except (Exception, SystemExit) as error:  # the file is a program: anything may be wrong with it
             raise CommandError(
                 f"{root / CONFIG_FILE} cannot be read ({type(error).__name__}: {error}). Mend it and try again."
             ) from error
@@ -51,7 +52,13 @@ class Course:
         # nbgrader's gradebook relies on an order of SQLAlchemy's that newer releases warn about at each use.
         warnings.filterwarnings("ignore", category=SAWarning, module=r"nbgrader\.")
         course = cls(root, config)
-        course._hold_to_contract()
+        try:
+            course._hold_to_contract()
+            _ = course.directory
+        except (TraitError, TypeError) as error:
+            raise CommandError(
+                f"{root / CONFIG_FILE} sets something to a value it cannot have: {error}"
+            ) from error
         return course
 
     def _hold_to_contract(self) -> None:

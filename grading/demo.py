@@ -130,8 +130,11 @@ def run(args: argparse.Namespace) -> int:
     home = find_course()
     if home is None or not (home / "solutions" / ASSIGNMENT).is_dir():
         raise CommandError(f"the demo needs solutions/{ASSIGNMENT}; run it in the course's folder.")
-    if args.keep and args.keep.exists() and any(args.keep.iterdir()):
-        raise CommandError(f"{args.keep} is not empty; name a folder that is not there yet.")
+    if args.keep and args.keep.exists() and (not args.keep.is_dir() or any(args.keep.iterdir())):
+        raise CommandError(f"{args.keep} is not an empty folder; name one that is not there yet.")
+    for target in filter(None, (args.report, args.picture)):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.touch()  # better now than after the class has been graded
     with tempfile.TemporaryDirectory(prefix="insidebert-demo-", ignore_cleanup_errors=True) as scratch:
         demo(home, args.keep or Path(scratch), report=args.report, picture=args.picture, kept=bool(args.keep))
     return 0

@@ -7,7 +7,7 @@ with the reason. What the submission printed or returned in the cell is thrown a
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nbformat import NotebookNode
@@ -62,9 +62,7 @@ def verdict_on(
         seed: the one the kernel was started with; the inputs are drawn from it again.
         cells: the notebook's cells, to say which earlier one failed when there is no evidence.
     """
-    pieces = [
-        output.data[EVIDENCE_MIME] for output in cell.outputs if EVIDENCE_MIME in output.get("data", {})
-    ]
+    pieces = [output["data"][EVIDENCE_MIME] for output in _outputs(cell) if EVIDENCE_MIME in _data(output)]
     if not pieces:
         return _refused(question, _why_no_evidence(cell, cells))
     if len(pieces) > 1:
@@ -104,7 +102,7 @@ def points_for(verdict: Verdict, max_points: float) -> float:
 
 def recorded(cell: NotebookNode) -> dict[str, Any] | None:
     """What `write_verdict` noted in a judged cell; None where it has not been."""
-    for output in cell.get("outputs", []):
+    for output in _outputs(cell):
         record = output.get("metadata", {}).get(RECORD)
         if record:
             return dict(record)
@@ -141,12 +139,22 @@ def _position(cell: NotebookNode, cells: Sequence[NotebookNode]) -> int:
 
 
 def _error(cell: NotebookNode) -> tuple[str, str] | None:
-    for output in cell.get("outputs", []):
-        if output.output_type == "error":
-            message = output.evalue or (output.traceback[-1] if output.traceback else "")
-            return str(output.ename)[:60], _plain(str(message))[:200]
+    for output in _outputs(cell):
+        if output.get("output_type") == "error":
+            return str(output.get("ename", "error"))[:60], _plain(str(output.get("evalue", "")))[:200]
     return None
 
 
+def _outputs(cell: NotebookNode) -> list[Mapping[str, Any]]:
+    """The cell's outputs, as far as they have the form of one: a kernel may send anything."""
+    outputs = cell.get("outputs", [])
+    return [output for output in outputs if isinstance(output, Mapping)] if isinstance(outputs, list) else []
+
+
+def _data(output: Mapping[str, Any]) -> Mapping[str, Any]:
+    data = output.get("data", {})
+    return data if isinstance(data, Mapping) else {}
+
+
 def _plain(text: str) -> str:
-    return re.sub(r"\x1b\[[0-9;]*m", "", text).strip()
+    return re.sub(r"\x1b\[[0-9;]*m", "", text).encode("utf-8", "replace").decode("utf-8").strip()

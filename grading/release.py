@@ -37,7 +37,10 @@ def run(args: argparse.Namespace) -> int:
         names = write_bundle(course.root, args.bundle)
         print(f"{args.bundle}: {len(names)} files, {args.bundle.stat().st_size / 1e6:.1f} MB")
         return 0
-    for assignment in args.assignment or course.assignments():
+    assignments = args.assignment or course.assignments()
+    if not assignments:
+        raise CommandError(f"there is no assignment in {course.folder('source_directory')} to release.")
+    for assignment in assignments:
         release(course, assignment)
         print(course.notebook("release_directory", assignment).relative_to(course.root))
     return 0
@@ -60,7 +63,11 @@ def release(course: Course, assignment: str) -> None:
         raise CommandError(
             f"there is no assignment {assignment!r} in {source.parent.parent}; there are: {known}."
         )
-    for cell in graded_cells(nbformat.read(source, as_version=4)):
+    try:
+        notebook = nbformat.read(source, as_version=4)
+    except Exception as error:  # not JSON, not UTF-8, not a notebook: each library has its own
+        raise CommandError(f"{source} is not a notebook ({type(error).__name__}). Restore it.") from error
+    for cell in graded_cells(notebook):
         try:
             question_of(cell)
         except LookupError as error:

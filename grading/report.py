@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -66,9 +65,9 @@ class Report:
         """Write the JSON; a reader sees the old file or the new one, never half of it."""
         path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(self.to_json(), indent=1, ensure_ascii=False)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as temporary:
-            temporary.write(text + "\n")
-        Path(temporary.name).replace(path)
+        partial = path.with_name(path.name + ".part")
+        partial.write_text(text + "\n", encoding="utf-8")
+        partial.replace(path)
 
 
 def table(rows: Sequence[Row]) -> Table:
@@ -77,6 +76,7 @@ def table(rows: Sequence[Row]) -> Table:
     Narrow enough for a terminal of 80 columns: the questions are numbered and named above.
     """
     from rich import box
+    from rich.markup import escape
     from rich.table import Table
 
     questions = list(dict.fromkeys(row.question for row in rows))
@@ -95,7 +95,9 @@ def table(rows: Sequence[Row]) -> Table:
         total = sum(row.points for row in own.values())
         noted = dict.fromkeys(name for row in own.values() for name in (*row.flags, *row.findings))
         noted.pop("not_attempted", None)  # its mark says so
-        result.add_row(student, *cells, f"{total:g}", ", ".join(name.replace("_", " ") for name in noted))
+        result.add_row(
+            escape(student), *cells, f"{total:g}", escape(", ".join(name.replace("_", " ") for name in noted))
+        )
     return result
 
 

@@ -44,6 +44,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CommandError as error:
         print(f"insidebert: {error}", file=sys.stderr)
         return 2
+    except OSError as error:  # a path that cannot be written, a full disk
+        print(f"insidebert: {error.filename or 'the system'}: {error.strerror or error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         return 130
 

@@ -25,7 +25,7 @@ def find(name: str) -> Question:
     import difflib
 
     questions = all_questions()
-    if name in questions:
+    if isinstance(name, str) and name in questions:
         return questions[name]
-    near = difflib.get_close_matches(str(name), questions, n=3) or sorted(questions)
+    near = difflib.get_close_matches(str(name), questions, n=3, cutoff=0.0)
     raise LookupError(f"There is no question {name!r}. Did you mean: {', '.join(near)}?")

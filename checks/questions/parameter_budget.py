@@ -12,6 +12,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, TypedDict
 
+from checks.probing import call
 from checks.protocol import Case, Question
 
 ASSIGNMENT = "parameter_budget"
@@ -101,18 +102,23 @@ def build(model: ModelSpec) -> Any:
 
         def __init__(self, backbone: nn.Module, hidden: int, labels: int):
             super().__init__()
-            self.backbone = backbone
             with torch.device("meta"):
-                self.scorer = nn.Linear(hidden, labels)
+                self.scorer = nn.Linear(
+                    hidden, labels
+                )  # before the encoder: its table is not the first parameter
+            self.backbone = backbone
 
     return SentencePair(built, model["H"], model["labels"])
 
 
-def small_shape(rng: Random) -> tuple[int, ...]:
-    """A shape whose seven numbers are all different, so that no two mistakes give the same count by chance."""
+def small_shape(rng: Random, few_words: bool = False) -> tuple[int, ...]:
+    """A shape whose six numbers are all different, so that no two mistakes give the same count by chance.
+
+    With few words the token table is smaller than a feed-forward matrix.
+    """
     H = 4 * rng.randrange(5, 17)
     return (
-        rng.randrange(300, 900),
+        rng.randrange(20, 40) if few_words else rng.randrange(300, 900),
         H,
         H * 3 + rng.randrange(1, 20),
         rng.randrange(2, 5),
@@ -141,7 +147,7 @@ def _label(model: ModelSpec) -> str:
 
 
 def _model_cases(rng: Random, *kinds: dict[str, Any]) -> list[Case]:
-    models = [spec(small_shape(rng), **kind) for kind in kinds]
+    models = [spec(small_shape(rng, kind.pop("few_words", False)), **kind) for kind in kinds]
     models += [spec(PUBLISHED["bert-base-uncased"])]
     labels = [*(_label(model) for model in models[:-1]), "bert-base-uncased"]
     return [Case(label, {"model": model}) for label, model in zip(labels, models, strict=True)]
@@ -155,6 +161,7 @@ def _counting_inputs(rng: Random) -> list[Case]:
         {"head": "mlm", "tied": False},
         {"head": "classifier", "labels": rng.randrange(3, 9), "frozen": True},
         {"head": "", "pooler": False},
+        {"head": "", "wrapped": True, "labels": 5},
     )
 
 
@@ -164,7 +171,8 @@ def _share_inputs(rng: Random) -> list[Case]:
         {"head": ""},
         {"head": "classifier", "labels": 3},
         {"head": "pretraining"},
-        {"head": "", "wrapped": True, "labels": 5},
+        {"head": "", "wrapped": True, "labels": 5, "frozen": True},
+        {"head": "", "few_words": True},
     )
 
 
@@ -211,7 +219,7 @@ def _call_with_model(answer: Callable[[Any], Any], case: Case) -> Any:
 
 
 def _call_report(answer: Callable[[Any], Any], case: Case) -> Any:
-    return answer({name: build(model) for name, model in case["models"].items()})
+    return call(answer, {name: build(model) for name, model in case["models"].items()})
 
 
 def _question(name: str, signature: str, section: str, inputs: Any, probe: Any) -> Question:

@@ -359,6 +359,36 @@ def report_total_missing(models):
     }
 
 
+def report_in_place(models):
+    for name, row in budget_report(models).items():
+        models[name] = row
+    return models
+
+
+def breakdown_of_all_names(model):
+    result = dict.fromkeys(PARTS, 0)
+    rules = {
+        "word_embeddings": "token table",
+        "position_embeddings": "position table",
+        "token_type_embeddings": "segment table",
+        "embeddings.LayerNorm": "embedding norm",
+        "encoder.layer": "encoder layers",
+        "pooler": "pooler",
+    }
+    for name, weight in model.state_dict().items():
+        result[next((part for key, part in rules.items() if key in name), "head")] += weight.numel()
+    return result
+
+
+def all_norms(model):
+    result = breakdown(model)
+    for name, weight in model.named_parameters():
+        if "LayerNorm" in name and "embeddings" not in name:
+            result["embedding norm"] += weight.numel()
+            result["encoder layers" if "encoder.layer" in name else "head"] -= weight.numel()
+    return result
+
+
 def share_below(bottom):
     return lambda model: table(model) / bottom(model)
 
@@ -400,6 +430,17 @@ MUTANTS = {
         ("table_twice_over_total", table_counted_twice),
         ("share_of_rest", share_below(lambda model: count_parameters(model) - table(model))),
         ("misses_head_below", share_below(without_head)),
+        ("share_of_trainable", share_below(trainable_only)),
+        (
+            "first_parameter_for_table",
+            lambda model: next(model.parameters()).numel() / count_parameters(model),
+        ),
+        (
+            "largest_parameter_for_table",
+            lambda model: max(p.numel() for p in model.parameters()) / count_parameters(model),
+        ),
+        ("integer_division", lambda model: table(model) // count_parameters(model)),
+        ("raises", lambda model: model.numle()),
         ("share_rounded", lambda model: round(token_table_share(model), 3)),
         ("fixed_prefix", share_by_fixed_prefix),
         ("fixed_prefix", share_by_fixed_name),
@@ -408,6 +449,9 @@ MUTANTS = {
     ],
     "breakdown": [
         ("tied_decoder_in_head", changed(tied_in_head)),
+        ("tied_decoder_in_head", breakdown_of_all_names),
+        ("all_norms_in_embedding_norm", all_norms),
+        ("raises", lambda model: model.named_params()),
         ("tied_decoder_moved_to_head", changed(tied_moved)),
         ("pooler_in_head", _move("pooler", "head")),
         ("pooler_in_layers", _move("pooler", "encoder layers")),
@@ -438,6 +482,23 @@ MUTANTS = {
             lambda hidden, intermediate: layer_parameters(hidden, intermediate) - 2 * hidden,
         ),
         (
+            "no_layer_norms",
+            lambda hidden, intermediate: (
+                4 * hidden**2 + 2 * hidden * intermediate + intermediate + 5 * hidden
+            ),
+        ),
+        (
+            "no_feed_forward_biases",
+            lambda hidden, intermediate: layer_parameters(hidden, intermediate) - hidden - intermediate,
+        ),
+        (
+            "no_query_key_value_biases",
+            lambda hidden, intermediate: layer_parameters(hidden, intermediate) - 3 * hidden,
+        ),
+        ("arguments_swapped", lambda hidden, intermediate: layer_parameters(intermediate, hidden)),
+        ("attention_only", lambda hidden, intermediate: 4 * hidden * (hidden + 1)),
+        ("feed_forward_only", lambda hidden, intermediate: 2 * hidden * intermediate + hidden + intermediate),
+        (
             "three_projections",
             lambda hidden, intermediate: layer_parameters(hidden, intermediate) - hidden**2 - hidden,
         ),
@@ -462,6 +523,8 @@ MUTANTS = {
         ("hidden_over_factor", lambda v, h, e: (e * (v + h), h / e)),
         ("integer_division", lambda v, h, e: (e * (v + h), v * h // (e * (v + h)))),
         ("product_of_three", lambda v, h, e: (v * e * h, v * h / (v * e * h))),
+        ("count_is_float", lambda v, h, e: (float(e * (v + h)), v * h / (e * (v + h)))),
+        ("ratio_rounded", lambda v, h, e: (e * (v + h), round(v * h / (e * (v + h)), 2))),
         ("pair_swapped", lambda v, h, e: (v * h / (e * (v + h)), e * (v + h))),
         ("wrong_type", lambda v, h, e: e * (v + h)),
         ("unexpected_value", lambda v, h, e: (4_005_120, 5.85)),
@@ -480,6 +543,11 @@ MUTANTS = {
         ("counts_buffers", report_with(total=with_buffers, share=share_below(with_buffers))),
         ("same_row_for_all", report_same(lambda models: models[0])),
         ("same_row_for_all", report_same(lambda models: models[-1])),
+        ("share_rounded", report_with(share=lambda model: round(token_table_share(model), 4))),
+        ("wrong_type", report_with(total=lambda model: float(count_parameters(model)))),
+        ("dict_without_items", lambda models: {name: count_parameters(m) for name, m in models}),
+        ("dict_without_items", lambda models: [count_parameters(model) for model in models]),
+        ("changes_its_input", report_in_place),
         ("last_model_only", report_last),
         ("first_model_only", report_first),
         (

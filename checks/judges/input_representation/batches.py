@@ -12,6 +12,7 @@ import numpy as np
 
 from checks.judges.comparing import (
     Mistake,
+    describe_type,
     incorrect,
     judge_values,
 )
@@ -153,6 +154,8 @@ def _same_array(got: Any, expected: np.ndarray) -> bool:
 
 
 def _show_batch(values: Any) -> str:
+    if (isinstance(values, Array) and values.data.ndim != 2) or not isinstance(values, (Array, np.ndarray)):
+        return describe_type(values)
     data = values.data if isinstance(values, Array) else np.asarray(values)
     rows = [f"[{', '.join(map(str, row[:8]))}{', …' if len(row) > 8 else ''}]" for row in data[:4].tolist()]
     return f"{', '.join(rows)}{', …' if len(data) > 4 else ''} of shape {tuple(data.shape)}"

@@ -20,6 +20,7 @@ from checks.judges.parameter_budget.closed_forms import (
     layer,
     model_of,
     parts,
+    shared_bias,
     tied_twice,
     total,
 )
@@ -42,11 +43,28 @@ def _decoder_bias(model: ModelSpec) -> int:
     return model["V"] if model["head"] in ("pretraining", "mlm") else 0
 
 
+def _norms_elsewhere(model: ModelSpec) -> Mapping[str, int]:
+    """Where LayerNorms stand besides the embeddings': two a layer, one in the MLM head."""
+    in_layers = 4 * model["H"] * model["L"]
+    in_head = 2 * model["H"] if model["head"] in ("pretraining", "mlm") else 0
+    return {"embedding norm": in_layers + in_head, "encoder layers": -in_layers, "head": -in_head}
+
+
 BREAKDOWN_MISTAKES = (
     Mistake(
         "tied_decoder_in_head",
         "The tied decoder stands in `head` a second time. Its matrix is the token table and belongs there alone.",
         _moved(lambda m: {"head": tied_twice(m)}),
+    ),
+    Mistake(
+        "tied_decoder_in_head",
+        "What is tied stands in `head` a second time, matrix and bias. Count each under one of its names.",
+        _moved(lambda m: {"head": tied_twice(m) + shared_bias(m)}),
+    ),
+    Mistake(
+        "all_norms_in_embedding_norm",
+        "`embedding norm` holds every LayerNorm of the model. It is the one of the embeddings alone.",
+        _moved(_norms_elsewhere),
     ),
     Mistake(
         "tied_decoder_moved_to_head",

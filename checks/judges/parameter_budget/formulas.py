@@ -40,7 +40,7 @@ LAYER_MISTAKES = (
     ),
     _layer_mistake(
         "no_layer_norms",
-        "The two LayerNorms are missing; each has a weight and a bias of H numbers.",
+        "4H numbers are missing: the two LayerNorms (2H each), or else the biases of the four projections (H each).",
         lambda H, I: layer(H, I) - 4 * H,  # noqa: E741
     ),
     _layer_mistake(
@@ -67,6 +67,31 @@ LAYER_MISTAKES = (
         "one_feed_forward_matrix",
         "The feed-forward part has two matrices, H×I up and I×H down.",
         lambda H, I: layer(H, I) - H * I - H,  # noqa: E741
+    ),
+    _layer_mistake(
+        "no_feed_forward_biases",
+        "The two biases of the feed-forward part are missing: I numbers on the way up, H on the way down.",
+        lambda H, I: layer(H, I) - I - H,  # noqa: E741
+    ),
+    _layer_mistake(
+        "no_query_key_value_biases",
+        "3H numbers are missing: query, key and value have a bias of H numbers each.",
+        lambda H, I: layer(H, I) - 3 * H,  # noqa: E741
+    ),
+    _layer_mistake(
+        "arguments_swapped",
+        "`hidden` and `intermediate` are exchanged.",
+        lambda H, I: layer(I, H),  # noqa: E741
+    ),
+    _layer_mistake(
+        "attention_only",
+        "This is attention alone. The feed-forward part and the LayerNorms belong to the layer too.",
+        lambda H, I: 4 * H * H + 4 * H,  # noqa: E741
+    ),
+    _layer_mistake(
+        "feed_forward_only",
+        "This is the feed-forward part alone. Attention and the LayerNorms belong to the layer too.",
+        lambda H, I: 2 * H * I + I + H,  # noqa: E741
     ),
 )
 
@@ -158,6 +183,27 @@ FACTOR_MISTAKES = (
 )
 
 
+def _count_as_float(case: Case) -> tuple[float, float]:
+    count, ratio = _factorised(case)
+    return float(count), ratio
+
+
+def _ratio_rounded(digits: int) -> Mistake:
+    return Mistake(
+        "ratio_rounded",
+        "The ratio is rounded. Return it as it is and round where you print it.",
+        lambda case: (_factorised(case)[0], round(_factorised(case)[1], digits)),
+    )
+
+
+NEARLY_RIGHT = (
+    Mistake(
+        "count_is_float", "The number of parameters is a whole number: an int, not a float.", _count_as_float
+    ),
+    *(_ratio_rounded(digits) for digits in range(1, 9)),
+)
+
+
 def factorised_table(question: Question, cases: list[Case], outcomes: Sequence[Outcome]) -> Verdict:
     return judge_values(
         question,
@@ -169,5 +215,5 @@ def factorised_table(question: Question, cases: list[Case], outcomes: Sequence[O
             isinstance(value, (tuple, list)) and len(value) == 2 and all(is_number(part) for part in value)
         ),
         same=_same_pair,
-        mistakes=FACTOR_MISTAKES,
+        mistakes=(*FACTOR_MISTAKES, *NEARLY_RIGHT),
     )

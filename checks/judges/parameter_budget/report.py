@@ -21,7 +21,7 @@ from checks.judges.parameter_budget.closed_forms import (
     tied_twice,
     total,
 )
-from checks.judges.parameter_budget.names import FIXED_PREFIX
+from checks.judges.parameter_budget.names import FIXED_PREFIX, NO_ITEMS
 from checks.protocol import Case, Finding, Outcome, Question, Verdict
 from checks.questions.parameter_budget import ModelSpec
 
@@ -134,6 +134,17 @@ REPORT_MISTAKES = (
 )
 
 
+def _rounded(digits: int) -> Mistake:
+    return Mistake(
+        "share_rounded",
+        "`share` is rounded. Return it as it is and round where you print it.",
+        _report(lambda m: _row(m, share=round(share(m), digits))),
+    )
+
+
+SHARE_ROUNDED = tuple(_rounded(digits) for digits in range(1, 9))
+
+
 def budget_report(question: Question, cases: list[Case], outcomes: Sequence[Outcome]) -> Verdict:
     verdict = judge_values(
         question,
@@ -143,8 +154,8 @@ def budget_report(question: Question, cases: list[Case], outcomes: Sequence[Outc
         kind="a dict with a row for each name",
         is_kind=lambda value: isinstance(value, dict),
         same=_same_report,
-        mistakes=REPORT_MISTAKES,
-        raised=(FIXED_PREFIX,),
+        mistakes=(*REPORT_MISTAKES, *SHARE_ROUNDED),
+        raised=(NO_ITEMS, FIXED_PREFIX),
     )
     if verdict.findings and verdict.findings[0].id == "unexpected_value":
         finding = _report_form(cases, outcomes) or verdict.findings[0]
@@ -169,4 +180,10 @@ def _report_form(cases: list[Case], outcomes: Sequence[Outcome]) -> Finding | No
                 return Finding(
                     "wrong_columns", "A row has exactly three keys.", case.label, got, ", ".join(columns)
                 )
+            for column in columns[:2]:
+                if type(row[column]) is not int:
+                    got = f"{column}: {describe_type(row[column])}"
+                    return Finding(
+                        "wrong_type", "A number of parameters is an int.", case.label, got, "an int"
+                    )
     return None

@@ -20,8 +20,9 @@ from checks.judges.parameter_budget.closed_forms import (
     shared_bias,
     tied_twice,
     total,
+    trainable,
 )
-from checks.judges.parameter_budget.names import FIXED_PREFIX
+from checks.judges.parameter_budget.names import FIXED_PREFIX, FOUND_NOTHING
 from checks.protocol import Case, Outcome, Question, Verdict
 from checks.questions.parameter_budget import ModelSpec
 
@@ -92,6 +93,21 @@ SHARE_MISTAKES = (
         "The total below the line is the encoder's. What stands on top of it belongs to the model too.",
         _ratio(lambda m: parts(m)["token table"], lambda m: total(m) - head(m)),
     ),
+    Mistake(
+        "share_of_trainable",
+        "The total below the line leaves out what is frozen. Frozen numbers are parameters all the same.",
+        _ratio(lambda m: parts(m)["token table"], trainable),
+    ),
+    Mistake(
+        "first_parameter_for_table",
+        "You took the model's first parameter. Which one comes first depends on the model; look at the names.",
+        _ratio(lambda m: m["labels"] * m["H"] if m["wrapped"] else parts(m)["token table"], total),
+    ),
+    Mistake(
+        "largest_parameter_for_table",
+        "You took the largest parameter. With a small vocabulary that is another matrix; look at the names.",
+        _ratio(lambda m: m["H"] * max(m["V"], m["I"], m["P"], m["H"]), total),
+    ),
 )
 
 
@@ -103,11 +119,16 @@ def _rounded(digits: int) -> Mistake:
     )
 
 
-SHARE_ROUNDED = tuple(_rounded(digits) for digits in range(1, 9))
-FIXED_PREFIX_VALUE = Mistake(
-    "fixed_prefix",
-    FIXED_PREFIX.cause,
-    lambda case: 0.0,  # nothing had that name, so the sum over nothing came back
+def _prefix_unknown(case: Case) -> Any:
+    """A sum over nothing where no `bert.` stands before the name."""
+    model = model_of(case)
+    return 0.0 if model["wrapped"] or model["head"] == "" else NotImplemented
+
+
+SHARE_ROUNDED = tuple(_rounded(digits) for digits in range(1, 7))
+NO_SHARE = (
+    Mistake("fixed_prefix", FIXED_PREFIX.cause, _prefix_unknown),
+    Mistake("integer_division", "`//` cuts a share to 0. Divide with `/`.", lambda case: 0.0),
 )
 
 
@@ -119,7 +140,7 @@ def token_table_share(question: Question, cases: list[Case], outcomes: Sequence[
         expected=lambda case: share(model_of(case)),
         kind="a float between 0 and 1",
         is_kind=is_number,
-        same=close(1e-9),
-        mistakes=(*SHARE_MISTAKES, *SHARE_ROUNDED, FIXED_PREFIX_VALUE),
-        raised=(FIXED_PREFIX,),
+        same=close(1e-6),  # a share computed in float32 is right
+        mistakes=(*SHARE_MISTAKES, *SHARE_ROUNDED, *NO_SHARE),
+        raised=(FIXED_PREFIX, FOUND_NOTHING),
     )
