@@ -7,12 +7,16 @@ steps: the kernel only answers, `grading.preprocessors.Judge` decides afterwards
 from nbgrader.preprocessors import (
     AssignLatePenalties,
     CheckCellMetadata,
+    ClearOutput,
+    DeduplicateIds,
     IgnorePattern,
     LimitOutput,
+    OverwriteCells,
+    OverwriteKernelspec,
     SaveAutoGrades,
 )
 
-from grading.preprocessors import Judge, Probe
+from grading.preprocessors import Judge, Probe, Restore
 
 c = get_config()  # noqa: F821 - nbgrader defines it while it reads this file
 
@@ -20,9 +24,14 @@ c.CourseDirectory.course_id = "inside-bert"
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "exercises"
 
-# A deleted check comes back; what it would have said must not depend on whether the learner kept it.
-c.OverwriteCells.add_missing_cells = True
-
+c.Autograde.sanitize_preprocessors = [
+    ClearOutput,
+    DeduplicateIds,
+    Restore,  # a deleted check comes back: what it says must not depend on whether the learner kept it
+    OverwriteKernelspec,
+    OverwriteCells,
+    CheckCellMetadata,
+]
 c.Autograde.autograde_preprocessors = [
     Probe,
     Judge,

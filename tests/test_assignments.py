@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from copy import deepcopy
 from pathlib import Path
 
 import nbformat
@@ -11,6 +12,7 @@ from nbclient import NotebookClient
 from nbgrader.validator import Validator
 from traitlets.config import Config
 
+from grading.autograding import autograde
 from grading.course import Course
 from grading.judging import graded_cells, question_of
 from grading.preprocessors import Judge, Probe
@@ -147,3 +149,27 @@ def test_a_graded_cell_that_nobody_could_judge_is_refused_before_release(tmp_pat
     nbformat.write(notebook, path)
     with pytest.raises(CommandError, match="no question 'counting'"):
         release(course, "parameter_budget")
+
+
+def test_a_copied_and_a_deleted_cell_cost_nothing(tmp_path):
+    course = copy_of_course(tmp_path, "parameter_budget")
+    release(course, "parameter_budget")
+    notebook = answered({})
+    cells = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in notebook.cells}
+    for name in ("breakdown", "breakdown_answer"):  # both: the answer is gone, its check must say so
+        notebook.cells.remove(cells[name])
+    notebook.cells.remove(cells["factorised_table"])
+    for name in ("layer_parameters_answer", "layer_parameters"):
+        copied = deepcopy(cells[name])
+        copied.id = f"{name.replace('_', '-')}-copy"
+        notebook.cells.insert(notebook.cells.index(cells[name]) + 1, copied)
+    path = course.notebook("submitted_directory", "parameter_budget", "sam")
+    path.parent.mkdir(parents=True)
+    nbformat.write(notebook, path)
+    (graded,) = autograde(course, "parameter_budget", ["sam"])
+    states = {row.question: row.state for row in graded.rows}
+    assert graded.trouble == ""
+    # budget_report calls breakdown in this solution
+    wanted = dict.fromkeys(states, "correct") | {"breakdown": "crashed", "budget_report": "crashed"}
+    assert states == wanted
+    assert len(states) == 6

@@ -94,3 +94,28 @@ def test_where_a_submission_is_graded_only_evidence_is_left(monkeypatch):
 def test_an_unknown_question_is_named():
     with pytest.raises(LookupError, match="no question"):
         check("count_parametres", count_parameters)
+
+
+def test_a_verdict_keeps_to_five_lines_whatever_came(capsys):
+    def wordy(model):
+        raise ValueError("\n".join(["a line"] * 50))
+
+    with pytest.raises(CheckFailed) as failed:
+        check("count_parameters", wordy)
+    assert len(str(failed.value).splitlines()) <= 5
+    with pytest.raises(CheckFailed) as failed:
+        check("count_parameters", lambda model: 10**4000)
+    assert len(str(failed.value)) < 1500
+
+
+def test_what_was_never_called_did_not_raise():
+    verdict = Verdict("breakdown", "crashed", 0.0, (Finding("timed_out", "too long"),))
+    assert "Not checked" in as_text(verdict)
+
+
+def test_an_answer_that_needs_another_is_told_which():
+    def count(model):
+        raise NotImplementedError()
+
+    with pytest.raises(CheckFailed, match="`count` has no answer yet"):
+        check("token_table_share", lambda model: 1 / count(model))
