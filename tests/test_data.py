@@ -9,9 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
-from insidebert.decoding import entity_spans
-from insidebert.sources import DATA_FOLDER, ENTITY_TAGS, SPLITS, data_features, load_data
+from insidebert.decoding import (
+    answers_from_windows,
+    best_threshold,
+    entity_f1,
+    entity_spans,
+    question_scores,
+    word_tags,
+)
+from insidebert.features import answer_windows, word_features
+from insidebert.sources import DATA_FOLDER, ENTITY_TAGS, SPLITS, data_features, load_data, load_tokenizer
 
 SIZES = {
     "sentiment": (400, 100, 100),
@@ -163,3 +172,42 @@ def test_passages_belong_to_one_split() -> None:
     assert sum(len(contexts) for contexts in passages.values()) == 120 == len(set().union(*passages.values()))
     titles = [{row["title"] for row in rows} for rows in rows_of("question_answering").values()]
     assert sum(map(len, titles)) == len(set().union(*titles))
+
+
+# --- a model that gives the targets the highest scores gets everything right ----------------------------------
+
+
+def peak(position: int, length: int) -> torch.Tensor:
+    return torch.eye(length)[position]
+
+
+@pytest.mark.parametrize("max_length", [256, 96])
+def test_perfect_scores_decode_to_the_answers(max_length: int) -> None:
+    tokenizer = load_tokenizer(offline=True)
+    for split, rows in rows_of("question_answering").items():
+        windows = answer_windows(rows, tokenizer, max_length=max_length, overlap=32)
+        logits = [
+            tuple(peak(window[f"{end}_positions"], len(window["input_ids"])) for end in ("start", "end"))
+            for window in windows
+        ]
+        answers = answers_from_windows(rows, windows, logits)
+        threshold = best_threshold(rows, answers)
+        scores = question_scores(rows, [answer.given(threshold) for answer in answers])
+        assert scores["unanswerable"] == 1, split
+        assert scores["answerable_f1"] == pytest.approx(1), split
+
+
+def test_perfect_scores_decode_to_the_entities() -> None:
+    tokenizer, rows = load_tokenizer(offline=True), rows_of("entities")["test"]
+    features = word_features(rows, tokenizer, num_labels=len(ENTITY_TAGS))
+    predicted = [
+        word_tags(
+            torch.stack([peak(max(label, 0), 9) for label in row["labels"]]),
+            row["labels"],
+            len(tags),
+            ENTITY_TAGS,
+        )
+        for row, tags in zip(features, (row["tokens"] for row in rows), strict=True)
+    ]
+    true = [[ENTITY_TAGS[tag] for tag in row["ner_tags"]] for row in rows]
+    assert entity_f1(true, predicted) == (1, 1, 1)
