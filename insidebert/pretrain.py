@@ -38,6 +38,7 @@ from insidebert.pretraining_data import (
     tokenize,
 )
 from insidebert.sources import load_tokenizer
+from insidebert.starting import prepare
 
 STATE = "state.pt"
 METRICS = "metrics.jsonl"
@@ -63,13 +64,14 @@ class Recipe:
     batch_size: int = flag(8, "rows per process and forward pass")
     accumulation: int = flag(1, "forward passes per step")
     steps: int = flag(2000, "optimiser steps of the whole run")
-    warmup: int = flag(300, "steps in which the learning rate rises linearly")
-    decay: int = flag(1000, "steps at the end in which it falls linearly to 0; it is constant in between")
-    learning_rate: float = flag(2e-3, "peak learning rate of AdamW")
+    warmup: int = flag(100, "steps in which the learning rate rises linearly")
+    decay: int = flag(600, "steps at the end in which it falls linearly to 0; it is constant in between")
+    learning_rate: float = flag(1e-3, "peak learning rate of AdamW")
     weight_decay: float = flag(0.01, "on matrices alone, not on biases and LayerNorm")
     clip: float = flag(1.0, "largest global norm of the gradients")
     documents: int = flag(0, "read only the first so many documents; 0 reads all")
     save_every: int = flag(500, "steps between checkpoints")
+    prepared: int = flag(1, "1 starts as `insidebert.starting` says, 0 from BERT's own random weights")
     seed: int = flag(0, "of weights, pairs, masks and dropout")
 
     def config(self, vocab_size: int) -> BertConfig:
@@ -115,6 +117,8 @@ def pretrain(
     accelerator = start_accelerator()
     torch.manual_seed(recipe.seed)
     model = PretrainingModel(recipe.config(len(tokenizer)))
+    if recipe.prepared:
+        prepare(model, documents)
     optimizer = make_optimizer(model, recipe)
     first = load_state(out, model, optimizer, recipe, accelerator.device) if resume else 0
     wrapped, optimizer = accelerator.prepare(model, optimizer)
