@@ -244,7 +244,12 @@ def _serve(course: Path, configuration: Path, notebook: str, port: int, *, open_
         "--Application.log_level=WARN",
         "--allow-root",  # often a container's only user; the server answers this machine alone, with a token
     ]
-    environment = os.environ | {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
+    # nbgrader calls `alembic`, which lies beside this Python, by its name.
+    programs = [str(Path(sys.executable).parent), *filter(None, [os.environ.get("PATH")])]
+    environment = os.environ | {
+        "JUPYTER_CONFIG_PATH": os.pathsep.join(paths),
+        "PATH": os.pathsep.join(programs),
+    }
     with subprocess.Popen(words, cwd=course, env=environment) as server, _passing_on_sigterm(server):
         while True:
             # Ctrl-C reaches the child as well, which asks whether it is meant.

@@ -85,6 +85,15 @@ def test_the_exchange_is_the_course_s_own(server: LabServer) -> None:
     assert [found["assignment_id"] for found in listed["value"]] == ["week1"]
 
 
+def test_the_formgraders_button_generates_an_assignment(server: LabServer) -> None:
+    done = server.ask("/formgrader/api/assignment/parameter_budget/assign", {}, method="POST")
+    assert done["success"], done
+    generated = server.course / "exercises" / "parameter_budget" / "parameter_budget.ipynb"
+    assert generated.read_text(encoding="utf-8") == (
+        Path(__file__).parents[1] / generated.relative_to(server.course)
+    ).read_text(encoding="utf-8")
+
+
 def test_the_page_has_nbgrader_and_widgets_and_asks_for_no_news(server: LabServer) -> None:
     told = page(server)
     names = {extension["name"] for extension in told["federated_extensions"]}
