@@ -1,4 +1,4 @@
-"""`insidebert pretrain`: a small BERT from random weights, on one CPU, one GPU or several processes.
+"""`insidebert pretrain`: a small BERT from scratch, on one CPU, one GPU or several processes.
 
     insidebert pretrain --out run --steps 2000
     accelerate launch --multi_gpu --num_processes 2 -m insidebert.pretrain --out run --steps 2000
