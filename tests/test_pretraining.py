@@ -230,7 +230,7 @@ def test_both_losses_fall(tokenizer: BertTokenizer, documents: list, tmp_path: P
     assert sum(m for m, _ in run[-10:]) / 10 < 0.85 * run[0][0]
     assert sum(n for _, n in run[-10:]) / 10 < 0.6
     figures = evaluate(model, documents[:8], tokenizer, recipe, progress=False)
-    assert figures["nsp_accuracy"] > 0.75
+    assert figures["nsp_accuracy"] > 0.66  # chance is 0.5; three standard deviations of 79 pairs above it
     assert figures["mlm_top1"] > 0.08
     assert figures == evaluate(model, documents[:8], tokenizer, recipe, progress=False)
 
