@@ -201,7 +201,7 @@ def _make_course(home: Path, folder: Path) -> Course:
     config.Exchange.root = str(exchange)
     config.Exchange.cache = str(folder / "cache")
     config.ExchangeCollect.check_owner = False  # one person plays the whole class
-    config.Execute.timeout = 30  # somebody hands in an endless loop
+    config.Execute.timeout = 12  # somebody hands in an endless loop; a check takes under 3
     config.Application.log_level = "ERROR"
     return course
 

@@ -80,10 +80,10 @@ def table(rows: Sequence[Row]) -> Table:
     from rich.table import Table
 
     questions = list(dict.fromkeys(row.question for row in rows))
-    no_break = "\u00a0"
-    numbered = "  ".join(f"{number}{no_break}{question}" for number, question in enumerate(questions, 1))
+    numbered = [f"{number} {question}" for number, question in enumerate(questions, 1)]
+    legend = "\n".join("  ".join(numbered[start : start + 3]) for start in range(0, len(numbered), 3))
     states = "  ".join(f"{mark} {state.replace('_', ' ')}" for state, mark in _MARKS.items())
-    result = Table(title=f"{numbered}\n{states}", title_style="", box=box.SIMPLE_HEAD)
+    result = Table(title=f"{legend}\n{states}", title_style="", box=box.SIMPLE_HEAD)
     result.add_column("learner", no_wrap=True)
     for number, _ in enumerate(questions, 1):
         result.add_column(str(number), justify="right", no_wrap=True)
