@@ -106,7 +106,7 @@ def reveal(key: str, result: Answer) -> None:
         if key in _forms:
             _forms[key].fixed = True
     markup = _card("Compare", [f"<strong>{escape(lines[0])}</strong>", *map(escape, lines[1:])], notice)
-    _display(_Shown(markup, "\n".join(lines)))
+    _display(_Shown(markup, "\n".join(lines), {"key": key, "result": result}))
 
 
 def compare(answer: Answer, result: Answer) -> str:
@@ -144,16 +144,17 @@ def forget(lesson: str) -> None:
 
 
 class _Shown:
-    """Markup for a browser, text for everything else."""
+    """Markup for a browser, text for everything else, what was measured for programs that read the notebook."""
 
-    def __init__(self, markup: str, plain: str) -> None:
+    def __init__(self, markup: str, plain: str, measured: dict[str, Any] | None = None) -> None:
         self.bundle = {"text/html": markup, "text/plain": plain}
+        self.metadata = {"insidebert": measured} if measured else {}
 
     def __repr__(self) -> str:
         return self.bundle["text/plain"]
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return self.bundle
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, str], dict[str, Any]]:
+        return self.bundle, self.metadata
 
 
 def _display(thing: object) -> None:

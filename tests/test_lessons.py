@@ -9,6 +9,7 @@ import re
 import shutil
 import tempfile
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from insidebert import lesson
 
 ROOT = Path(__file__).parents[1]
 LESSONS = sorted((ROOT / "lessons").glob("*.ipynb"))
+FACTS = tomllib.loads((ROOT / "lessons" / "facts.toml").read_text(encoding="utf-8"))
 FOLDERS = ("lessons", "solutions", "exercises")
 NOTEBOOKS = sorted(
     path
@@ -80,6 +82,36 @@ def test_a_lesson_runs_within_its_limits(path: Path, short_folder: Path) -> None
     ]
     assert all("text/plain" in data and not any("widget" in mime for mime in data) for data in displayed)
     assert "widgets" not in notebook.metadata
+    hold_to_bands(path.stem, measured(outputs))
+
+
+def measured(outputs: list[NotebookNode]) -> dict[str, float | str]:
+    """What the lesson revealed in this run: results by the keys of their predictions."""
+    records = [output.get("metadata", {}).get("insidebert", {}) for output in outputs]
+    return {record["key"]: record["result"] for record in records if "key" in record}
+
+
+def hold_to_bands(stem: str, results: dict[str, float | str]) -> None:
+    """The prose quotes measured results as bands; `lessons/facts.toml` says which."""
+    for number, fact in FACTS.get(stem, {}).items():
+        if isinstance(fact, dict) and "at_least" in fact:
+            assert float(results[fact["at_least"]]) >= written(number), f"{stem}: {number} {fact}"
+        if isinstance(fact, dict) and "at_most" in fact:
+            assert float(results[fact["at_most"]]) <= written(number), f"{stem}: {number} {fact}"
+
+
+def written(number: str) -> float:
+    return float(number.replace(",", ""))
+
+
+def test_a_band_that_is_missed_is_found() -> None:
+    facts = {"lesson": {"0.60": {"at_least": "05.f1"}, "1,000": {"at_most": "05.n"}}}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(FACTS, "lesson", facts["lesson"])
+        hold_to_bands("lesson", {"05.f1": 0.6, "05.n": 1000})
+        for missed in ({"05.f1": 0.59, "05.n": 1000}, {"05.f1": 0.6, "05.n": 1001}):
+            with pytest.raises(AssertionError, match="lesson"):
+                hold_to_bands("lesson", missed)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: "/".join(path.parts[-3:]))
