@@ -16,6 +16,7 @@ from nbgrader.preprocessors import (
     SaveAutoGrades,
 )
 
+from grading import evidence
 from grading.preprocessors import Judge, Probe, Restore
 
 c = get_config()  # noqa: F821 - nbgrader defines it while it reads this file
@@ -23,6 +24,8 @@ c = get_config()  # noqa: F821 - nbgrader defines it while it reads this file
 c.CourseDirectory.course_id = "inside-bert"
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "exercises"
+# What a grading run keeps for the instructor is neither taken from a submission nor copied to the feedback.
+c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", evidence.FILE]
 
 c.Autograde.sanitize_preprocessors = [
     ClearOutput,

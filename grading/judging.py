@@ -62,7 +62,7 @@ def verdict_on(
         seed: the one the kernel was started with; the inputs are drawn from it again.
         cells: the notebook's cells, to say which earlier one failed when there is no evidence.
     """
-    pieces = [output["data"][EVIDENCE_MIME] for output in _outputs(cell) if EVIDENCE_MIME in _data(output)]
+    pieces = evidence_in(cell)
     if not pieces:
         return _refused(question, _why_no_evidence(cell, cells))
     if len(pieces) > 1:
@@ -74,6 +74,11 @@ def verdict_on(
     except BadEvidence as error:
         return _refused(question, Finding("bad_evidence", f"What the check left is not a result. {error}"))
     return judge(question, cases, evidence)
+
+
+def evidence_in(cell: NotebookNode) -> list[Any]:
+    """What the check left in the cell, as it came: nothing about it is known yet, not even that it is one piece."""
+    return [output["data"][EVIDENCE_MIME] for output in _outputs(cell) if EVIDENCE_MIME in _data(output)]
 
 
 def write_verdict(cell: NotebookNode, verdict: Verdict) -> None:

@@ -24,7 +24,7 @@ from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_locked
 
 from checks import SEED_VARIABLE
-from grading.judging import judge_notebook
+from grading import evidence
 
 _SEED = "insidebert_seed"
 
@@ -104,12 +104,15 @@ def _variable(name: str, value: str) -> Iterator[None]:
 
 
 class Judge(NbGraderPreprocessor):
-    """Writes the verdict over the outputs of every graded cell."""
+    """Writes the verdict over the outputs of every graded cell, and beside the notebook what it was judged by."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Any:
         if _SEED not in resources:
             raise RuntimeError(
                 "Judge found no seed: nbgrader_config.py must list grading.preprocessors.Probe before Judge."
             )
-        judge_notebook(nb, resources.pop(_SEED))
+        _, kept = evidence.judge_and_keep(nb, resources.pop(_SEED))
+        names, course = resources["nbgrader"], CourseDirectory(config=self.config)
+        folder = course.format_path(course.autograded_directory, names["student"], names["assignment"])
+        evidence.write(Path(folder), kept)
         return nb, resources
