@@ -1,0 +1,234 @@
+"""Intake: a folder of hostile bytes in, a canonical notebook and flags out. Nothing one learner hands in stops a batch.
+
+Only what the notebook says in text is read, and only from a plain file: no link is followed, no device opened, no
+archive unpacked, nothing that is too large is read at all. The time and the memory that reading takes are bounded
+before anything is parsed.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+from nbgrader.utils import parse_utc
+
+from grading.canonical import rebuild
+from grading.flags import Flag, flag, note
+
+MAX_BYTES = 16 * 2**20  # of a notebook: with many large pictures it has a few
+MAX_PARTS = 1_000_000  # values in its JSON; each costs some hundred bytes of memory
+MAX_FILES = 1_000  # looked at in a folder
+
+_EXCHANGE = {
+    "timestamp.txt": 200,
+    "submission_secret.txt": 1000,
+}  # what nbgrader's exchange adds, and how long
+_HARMLESS = {
+    ".ipynb_checkpoints",
+    "__pycache__",
+    "feedback",
+    ".DS_Store",
+    "__MACOSX",
+    "Thumbs.db",
+    "desktop.ini",
+}
+_TOLERANCE = timedelta(minutes=2)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A canonical notebook, and what was noted about the submission; the notebook's metadata says it as well."""
+
+    notebook: NotebookNode
+    flags: list[Flag]
+
+
+@dataclass(frozen=True)
+class Slip:
+    """What the exchange left beside the notebook: when it was handed in (UTC, without a zone, as nbgrader keeps it)
+    and the files to hand on, by name."""
+
+    submitted: datetime | None
+    files: dict[str, str]
+    flags: list[Flag]
+
+
+def take_in(data: bytes | None, released: NotebookNode, flags: Sequence[Flag] = ()) -> Taken:
+    """The canonical notebook of a submission. Never raises, whatever the bytes.
+
+    Args:
+        data: the submitted file; None where there is none.
+        released: the notebook as it was handed out (nbformat 4); it is not changed.
+        flags: what `find_notebook` noted, to go in front of what is noted here.
+    """
+    noted = list(flags)
+    cells: Sequence[Any] = released.cells
+    if data is not None:
+        try:
+            text, encoding = _decoded(data)
+            cells = _parsed(text)
+        except _Unreadable as error:
+            noted.append(flag("unreadable_notebook", [str(error)]))
+        else:
+            noted += [flag("odd_encoding", [encoding])] if encoding else []
+    notebook, found = rebuild(cells, released)
+    noted += found
+    note(notebook, noted)
+    return Taken(notebook, noted)
+
+
+class _Unreadable(Exception):
+    """Says in a few words why the bytes are no notebook."""
+
+
+def _decoded(data: bytes) -> tuple[str, str]:
+    """The text, and the encoding where it is not plain UTF-8."""
+    if len(data) > MAX_BYTES:
+        raise _Unreadable(f"{len(data) / 2**20:.0f} MiB, and at most {MAX_BYTES // 2**20} are read")
+    if not data.strip():
+        raise _Unreadable("it is empty")
+    encoding = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else json.detect_encoding(data)
+    try:
+        text = data.decode(encoding)
+    except (UnicodeDecodeError, ValueError):
+        raise _Unreadable(f"it is not {encoding.upper()} text") from None
+    named = {"utf-8": "", "utf-8-sig": "it begins with a byte-order mark"}
+    return text, named.get(encoding, encoding.upper())
+
+
+def _parsed(text: str) -> list[Any]:
+    """The list of cells. Numbers become floats, which have no length to be misused."""
+    if sum(text.count(mark) for mark in ",[{") > MAX_PARTS:
+        raise _Unreadable(f"more than {MAX_PARTS:,} values".replace(",", " "))
+    try:
+        notebook = json.loads(text, parse_int=float, parse_constant=float)
+    except (ValueError, RecursionError) as error:
+        raise _Unreadable("nested too deeply" if isinstance(error, RecursionError) else "not JSON") from None
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
+        raise _Unreadable("no notebook of format 4")
+    return cells
+
+
+# --- the folder it lies in ---------------------------------------------------------------------------------
+
+
+def find_notebook(folder: Path, assignment: str) -> tuple[bytes | None, list[Flag]]:
+    """The bytes of the submitted notebook, None where there is none, and what was noted about the folder.
+
+    The notebook is called like the assignment; one of another name is taken where that one is missing, the most
+    recent of several.
+    """
+    found = _survey(folder, assignment)
+    flags = [flag("not_a_file", found.links)] if found.links else []
+    flags += [flag("too_large", found.large)] if found.large else []
+    beside = sorted({*found.folders, *found.files} - {found.chosen})
+    flags += [flag("extra_files", beside)] if beside else []
+    if found.chosen and (data := _read(folder / found.chosen, MAX_BYTES)) is not None:
+        renamed = found.chosen != f"{assignment}.ipynb"
+        return data, flags + ([flag("renamed_notebook", [found.chosen])] if renamed else [])
+    return None, flags if any(map(_is_notebook, found.links + found.large)) else [
+        *flags,
+        flag("missing_notebook"),
+    ]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What lies in a folder, by name and never opened: plain files with their time of change, and the rest."""
+
+    files: dict[str, float]
+    links: list[str]
+    large: list[str]
+    folders: list[str]
+    chosen: str | None  # the file that is the notebook
+
+
+def _survey(folder: Path, assignment: str) -> _Found:
+    found = _Found({}, [], [], [], None)
+    if folder.is_symlink():
+        return replace(found, links=[folder.name])
+    if not folder.is_dir():
+        return found
+    expected = f"{assignment}.ipynb"
+    with os.scandir(folder) as entries:
+        names = {entry.name for entry in islice(entries, MAX_FILES)}
+    if os.path.lexists(folder / expected):
+        names.add(expected)  # however many there are before it
+    for name in sorted(names - _HARMLESS - set(_EXCHANGE)):
+        about = os.lstat(folder / name)
+        if stat.S_ISDIR(about.st_mode):
+            found.folders.append(f"{name}/")
+        elif not stat.S_ISREG(about.st_mode):
+            found.links.append(name)
+        elif about.st_size > MAX_BYTES:
+            found.large.append(name)
+        else:
+            found.files[name] = about.st_mtime
+    newest = max(filter(_is_notebook, found.files), key=lambda name: found.files[name], default=None)
+    return replace(found, chosen=expected if expected in found.files else newest)
+
+
+def _is_notebook(name: str) -> bool:
+    return name.lower().endswith(".ipynb")
+
+
+def _read(path: Path, longest: int) -> bytes | None:
+    """The bytes of a plain file of at most `longest`; None for anything else, which is not read nor waited for."""
+    careful = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        handle = os.open(path, os.O_RDONLY | careful)
+    except OSError:
+        return None
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return None
+        data = file.read(longest + 1)
+    return data if len(data) <= longest else None
+
+
+def read_slip(folder: Path, assignment: str) -> Slip:
+    """What nbgrader's exchange left beside the notebook.
+
+    A submission without a `timestamp.txt` has no time, as for nbgrader. One that says nothing gets the notebook's
+    own time: nonsense must not be a way around a deadline.
+    """
+    files = {}
+    for name, longest in _EXCHANGE.items():
+        data = None if folder.is_symlink() else _read(folder / name, longest)
+        if data is not None:
+            files[name] = data.decode("utf-8", "replace")
+    if not os.path.lexists(folder / "timestamp.txt"):
+        return Slip(None, files, [])
+    changed = _changed(folder, assignment)
+    submitted = _moment(files.get("timestamp.txt", ""))
+    if submitted is None:
+        files["timestamp.txt"] = f"{changed:%Y-%m-%d %H:%M:%S.%f} UTC" if changed else ""
+        return Slip(changed, {name: text for name, text in files.items() if text}, [flag("bad_timestamp")])
+    early = changed is not None and submitted + _TOLERANCE < changed
+    detail = f"{submitted:%Y-%m-%d %H:%M} UTC, and {changed:%Y-%m-%d %H:%M} UTC" if early else ""
+    return Slip(submitted, files, [flag("early_timestamp", [detail])] if early else [])
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return parse_utc(text.strip()) if text.strip() else None
+    except Exception:  # dateutil raises half a dozen kinds for text that is no date
+        return None
+
+
+def _changed(folder: Path, assignment: str) -> datetime | None:
+    """When the submitted notebook was last changed; the exchange keeps that when it copies."""
+    found = _survey(folder, assignment)
+    if found.chosen is None:
+        return None
+    return datetime.fromtimestamp(found.files[found.chosen], UTC).replace(tzinfo=None)
