@@ -1,7 +1,7 @@
 """The steps that `nbgrader_config.py` adds to nbgrader's, and those it puts in place of nbgrader's own execution.
 
-`Restore` puts back what a submission lacks. `Probe` runs it with a seed that only this run knows. `Judge` reads the
-evidence when the kernel is gone. Between them nothing a submission does can decide about its points.
+What they get `grading.exporter.Intake` has rebuilt. `Probe` runs it with a seed that only this run knows. `Judge`
+reads the evidence when the kernel is gone. Between them nothing a submission does can decide about its points.
 """
 
 from __future__ import annotations
@@ -12,11 +12,9 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.coursedir import CourseDirectory
@@ -27,44 +25,6 @@ from checks import SEED_VARIABLE
 from grading import evidence
 
 _SEED = "insidebert_seed"
-
-
-class Restore(NbGraderPreprocessor):
-    """Puts back the locked cells that a submission lacks, and forgets what is left of copied ones.
-
-    nbgrader's `DeduplicateIds` leaves a copy with empty metadata, and its `add_missing_cells` then fails on it:
-    whoever splits or copies a cell would get nothing for the whole notebook. Runs right after `DeduplicateIds`.
-    """
-
-    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Any:
-        for cell in nb.cells:
-            if "nbgrader" in cell.metadata and not _grade_id(cell):
-                del cell.metadata["nbgrader"]
-        restore_locked(nb, self._released(resources["nbgrader"]))
-        return nb, resources
-
-    def _released(self, names: dict[str, str]) -> NotebookNode:
-        course = CourseDirectory(config=self.config)
-        folder = course.format_path(course.release_directory, ".", names["assignment"])
-        return nbformat.read(Path(folder) / f"{names['notebook']}.ipynb", as_version=4)
-
-
-def restore_locked(submitted: NotebookNode, released: NotebookNode) -> None:
-    """Insert each locked cell of `released` that `submitted` lacks, behind the cell it follows there."""
-    present = {_grade_id(cell): cell for cell in submitted.cells if _grade_id(cell)}
-    position = 0
-    for cell in released.cells:
-        name = _grade_id(cell)
-        if name in present:
-            position = submitted.cells.index(present[name]) + 1
-        elif name and is_locked(cell):
-            submitted.cells.insert(position, deepcopy(cell))
-            position += 1
-
-
-def _grade_id(cell: NotebookNode) -> str | None:
-    name: str | None = cell.metadata.get("nbgrader", {}).get("grade_id")
-    return name
 
 
 class Probe(Execute):

@@ -10,7 +10,6 @@ from checks.probing import run_probe
 from checks.protocol import EVIDENCE_MIME, evidence_to_json
 from checks.questions import find
 from grading.judging import judge_notebook, points_for, recorded, verdict_on, write_verdict
-from grading.preprocessors import restore_locked
 
 SEED = 11
 NAME = "layer_parameters"
@@ -158,30 +157,3 @@ def test_deep_and_half_written_text_in_evidence_is_no_exception():
         assert verdict.score == 0
         write_verdict(test, verdict)
         test.outputs[0].data["text/html"].encode("utf-8")
-
-
-def notebook_of(*names):
-    from nbformat.v4 import new_notebook
-
-    cells = []
-    for name in names:
-        kind, _, question = name.partition(":")
-        metadata = {"grade": kind == "check", "solution": kind == "answer", "locked": kind != "answer"}
-        metadata |= {"grade_id": name, "points": 1} if kind else {}
-        cells.append(new_code_cell(question, metadata={"nbgrader": metadata} if kind else {}))
-    return new_notebook(cells=cells)
-
-
-def test_a_deleted_locked_cell_comes_back_behind_its_answer():
-    released = notebook_of("setup:", "answer:a", "check:a", "answer:b", "check:b")
-    submitted = notebook_of("answer:a", ":own", "answer:b", "check:b")
-    restore_locked(submitted, released)
-    names = [c.metadata.get("nbgrader", {}).get("grade_id") for c in submitted.cells]
-    assert names == ["setup:", "answer:a", "check:a", None, "answer:b", "check:b"]
-
-
-def test_a_submission_of_nothing_gets_every_locked_cell():
-    released = notebook_of("setup:", "answer:a", "check:a")
-    submitted = notebook_of()
-    restore_locked(submitted, released)
-    assert [c.metadata.nbgrader.grade_id for c in submitted.cells] == ["setup:", "check:a"]
