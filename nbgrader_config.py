@@ -14,7 +14,7 @@ from nbgrader.preprocessors import (
 
 from grading import evidence
 from grading.exporter import Intake
-from grading.feedback import FeedbackExporter
+from grading.feedback_page import FeedbackExporter
 from grading.preprocessors import Judge, Probe
 from grading.sanitising import Sanitise, markdown
 

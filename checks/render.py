@@ -60,7 +60,7 @@ def as_html(verdict: Verdict) -> str:
     return (
         f'<div role="status" style="border-left:4px solid {colour};padding:.5em .9em;max-width:56em;'
         f'font-family:var(--jp-ui-font-family,sans-serif);color:var(--jp-ui-font-color1,#212121)">'
-        f'<span style="background:{colour};color:#fff;padding:.1em .6em;border-radius:.8em;font-weight:600">'
+        f'<span style="background-color:{colour};color:#fff;padding:.1em .6em;border-radius:.8em;font-weight:600">'
         f"{html.escape(title)}</span> <code>{html.escape(verdict.question)}</code>{body}</div>"
     )
 

@@ -108,10 +108,21 @@ def points_for(verdict: Verdict, max_points: float) -> float:
 def recorded(cell: NotebookNode) -> dict[str, Any] | None:
     """What `write_verdict` noted in a judged cell; None where it has not been."""
     for output in _outputs(cell):
-        record = output.get("metadata", {}).get(RECORD)
-        if record:
+        metadata = output.get("metadata")
+        record = metadata.get(RECORD) if isinstance(metadata, Mapping) else None
+        if record and isinstance(record, Mapping):
             return dict(record)
     return None
+
+
+def is_verdict(cell: NotebookNode) -> bool:
+    """Whether the cell is a graded one whose only output is a verdict of ours: nothing in it is a learner's."""
+    return bool(
+        cell.cell_type == "code"
+        and is_grade(cell)
+        and len(_outputs(cell)) == 1
+        and recorded(cell) is not None
+    )
 
 
 def _refused(question: Question, finding: Finding) -> Verdict:

@@ -1,0 +1,90 @@
+"""`insidebert feedback`: what each learner gets back, through nbgrader's own converter and exchange."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from insidebert.cli import CommandError
+
+if TYPE_CHECKING:
+    from grading.course import Course
+
+
+def command(commands: argparse._SubParsersAction) -> None:
+    """Adds `insidebert feedback`."""
+    parser = commands.add_parser(
+        "feedback",
+        help="write what each learner gets back",
+        description="Writes feedback/<learner>/<assignment>/<assignment>.html for everything that has been graded. "
+        "Exit status 1: some could not be written.",
+    )
+    parser.add_argument("assignment", nargs="*", help="default: every assignment that has been graded")
+    parser.add_argument("--student", metavar="NAME", help="this learner alone")
+    parser.add_argument("--release", action="store_true", help="and return it through nbgrader's exchange")
+    parser.add_argument("--course", type=Path, default=Path(), help="the course's folder; default: this one")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from grading.course import Course, done
+
+    course = Course.open(args.course)
+    troubles = []
+    for assignment in args.assignment or _graded_assignments(course):
+        written, failed = write_feedback(course, assignment, args.student)
+        troubles += [f"{student}'s {assignment}: {why}" for student, why in failed.items()]
+        print(f"{assignment}: feedback for {written} learner{'' if written == 1 else 's'}")
+        if args.release:
+            done(course.api.release_feedback(assignment, args.student), "Returning feedback")
+    for trouble in troubles:
+        print(f"no feedback for {trouble}")
+    return int(bool(troubles))
+
+
+def write_feedback(course: Course, assignment: str, student: str | None = None) -> tuple[int, dict[str, str]]:
+    """Write the pages of an assignment through nbgrader.
+
+    Returns:
+        how many were written, and for each learner whose page could not be, why.
+
+    Raises:
+        CommandError: nothing of that assignment, or of that learner's, has been graded.
+    """
+    from grading.course import done, last_word
+
+    graded = _graded_students(course, assignment)
+    if student is not None and student not in graded:
+        raise CommandError(
+            f"nothing of {student}'s {assignment} has been graded. Graded are: {', '.join(graded) or 'none'}."
+        )
+    if not graded:
+        raise CommandError(f"nothing of {assignment} has been graded. Run `insidebert grade` first.")
+    result = course.api.generate_feedback(assignment, student)
+    failed = dict.fromkeys(_failed(result), last_word(result))
+    if not result["success"] and not failed:
+        done(result, "Writing feedback")
+    return (1 if student else len(graded)) - len(failed), failed
+
+
+def _failed(result: Mapping[str, Any]) -> list[str]:
+    """The learners whose page nbgrader could not write, from its log."""
+    return re.findall(r"error processing assignment '.*?' for student '(.*?)'", result.get("log") or "")
+
+
+def _graded_assignments(course: Course) -> list[str]:
+    folder = course.folder("autograded_directory")
+    graded = sorted({path.parent.name for path in folder.glob("*/*/*.ipynb")})
+    if not graded:
+        raise CommandError(f"nothing in {folder} has been graded. Run `insidebert grade` first.")
+    return graded
+
+
+def _graded_students(course: Course, assignment: str) -> list[str]:
+    folder = course.folder("autograded_directory")
+    return sorted(
+        path.parent.parent.name for path in folder.glob("*/*/*.ipynb") if path.parent.name == assignment
+    )

@@ -1,0 +1,151 @@
+"""One page of HTML a notebook: points, findings and comments, and nothing that runs.
+
+`FeedbackExporter` is nbgrader's exporter of this course's feedback (`c.GenerateFeedback.exporter_class`), so that the
+formgrader's button, `nbgrader generate_feedback` and `insidebert feedback` write the same page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, Template
+from markupsafe import Markup, escape
+from nbconvert.exporters import Exporter
+from nbconvert.filters import strip_ansi
+from nbformat import NotebookNode
+from nbgrader.utils import is_grade, is_solution, is_task
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+from traitlets import default
+
+from checks.protocol import Finding, Verdict
+from checks.render import heading
+from grading.judging import RECORD, is_verdict, points_for, recorded
+from grading.sanitising import markdown, sanitise
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_STYLES = (("xcode", ""), ("github-dark", "@media (prefers-color-scheme: dark)"))
+
+
+class FeedbackExporter(Exporter):
+    """An autograded notebook as a page for its learner.
+
+    Expects what nbgrader's `GetGrades` has left in the cells and in the resources: points, comments, the penalty.
+    Everything that is not markup of ours is escaped by the template or has been through `sanitising`.
+    """
+
+    output_mimetype = "text/html"
+
+    @default("file_extension")
+    def _html(self) -> str:
+        return ".html"
+
+    def from_notebook_node(self, nb: NotebookNode, resources: Any = None, **kwargs: Any) -> tuple[str, Any]:
+        """The page and the resources; see nbconvert's `Exporter`."""
+        notebook, resources = super().from_notebook_node(nb, resources, **kwargs)
+        notebook = sanitise(notebook)
+        grades = resources.get("nbgrader", {})
+        blocks = [_block(cell) for cell in notebook.cells]
+        page = _template().render(
+            title=grades.get("notebook", "Feedback"),
+            score=_number(max(0.0, grades.get("score", 0.0))),
+            max_score=_number(grades.get("max_score", 0.0)),
+            late_penalty=_number(grades.get("late_penalty") or 0.0, nothing=""),
+            questions=[block for block in blocks if block["kind"] == "graded"],
+            flags=_flags(notebook),
+            blocks=blocks,
+            css=Markup(_css()),
+        )
+        return page, resources
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.get_template("feedback.html.j2")
+
+
+@cache
+def _css() -> str:
+    colours = []
+    for style, when in _STYLES:
+        rules = HtmlFormatter(style=style).get_style_defs("pre.code")
+        # The background is the page's own.
+        rules = "\n".join(line for line in rules.splitlines() if line.startswith("pre.code ."))
+        colours.append(f"{when} {{\n{rules}\n}}" if when else rules)
+    return (_TEMPLATES / "feedback.css").read_text(encoding="utf-8") + "\n".join(colours)
+
+
+def _block(cell: NotebookNode) -> dict[str, Any]:
+    """What the page shows of one cell. A graded check shows its verdict and points, not its code."""
+    nbgrader = cell.metadata.get("nbgrader", {})
+    block: dict[str, Any] = {"kind": "cell", "outputs": [], "id": "", "comment": ""}
+    if nbgrader.get("comment"):
+        block["comment"] = Markup(markdown(str(nbgrader["comment"])))
+    graded = is_grade(cell) or is_task(cell)
+    if graded:
+        block |= {"kind": "graded", "id": nbgrader["grade_id"], "state": "", **_points(cell, nbgrader)}
+    if cell.cell_type == "markdown":
+        block["text"] = Markup(markdown(cell.source))
+    elif cell.cell_type == "code":
+        if cell.source.strip() and not (graded and not is_solution(cell)):
+            block["code"] = Markup(
+                highlight(cell.source, PythonLexer(stripnl=False), HtmlFormatter(nowrap=True))
+            )
+        block["outputs"] = [shown for output in cell.outputs if (shown := _shown(output))]
+    return block
+
+
+def _points(cell: NotebookNode, nbgrader: Mapping[str, Any]) -> dict[str, Any]:
+    """Points as the gradebook has them, how the check went, and what it came to where a person decided otherwise."""
+    points = float(nbgrader.get("points") or 0.0)
+    score = float(nbgrader.get("score") or 0.0)
+    shown = {"score": _number(score), "points": _number(points)}
+    if cell.cell_type != "code" or not is_verdict(cell):
+        return shown
+    record = recorded(cell) or {}
+    findings = tuple(Finding(name, "") for name in record["findings"])
+    verdict = Verdict(record["question"], record["state"], record["score"], findings)
+    alone = points_for(verdict, points)
+    by_hand = _number(alone) if abs(alone - score) > 0.01 else ""
+    return shown | {"state": heading(verdict), "by_hand": by_hand}
+
+
+def _shown(output: NotebookNode) -> Markup | None:
+    """One output as markup; `sanitising.sanitise` has been over it."""
+    if output.output_type == "stream":
+        return _pre(output.text)
+    if output.output_type == "error":
+        return _pre("\n".join(output.traceback))
+    data = output.data
+    if "text/html" in data:
+        return Markup(data["text/html"])
+    for kind in ("image/png", "image/jpeg"):
+        if kind in data:
+            label = escape(data.get("text/plain", "")[:200] or "a picture your code made")
+            return Markup(f'<img alt="{label}" src="data:{kind};base64,{data[kind]}">')
+    if "text/markdown" in data:
+        return Markup(markdown(data["text/markdown"]))
+    return _pre(data.get("text/plain") or data.get("text/latex") or "")
+
+
+def _pre(text: str) -> Markup | None:
+    text = strip_ansi(text).rstrip()
+    return Markup("<pre tabindex='0'>{}</pre>").format(text) if text else None
+
+
+def _flags(notebook: NotebookNode) -> list[str]:
+    """The sentences of what intake noted about the submission."""
+    noted = notebook.metadata.get(RECORD)
+    flags = noted.get("flags", []) if isinstance(noted, Mapping) else []
+    return [str(flag["text"]) for flag in flags if isinstance(flag, Mapping) and flag.get("text")]
+
+
+def _number(value: float, nothing: str = "0") -> str:
+    return f"{round(float(value), 2):g}" if value else nothing
