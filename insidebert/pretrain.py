@@ -296,7 +296,7 @@ def evaluate(
         batch = {name: value.to(device) for name, value in collate(rows[start : start + 64]).items()}
         labels, nsp_labels = batch["labels"], batch["next_sentence_label"]
         output = model(**batch)
-        guesses = model.mlm(output.hidden[labels != -100], model.token_table).argmax(-1)
+        guesses = output.mlm_logits.argmax(-1)
         sums += torch.tensor(
             [
                 output.mlm_loss * output.predicted,

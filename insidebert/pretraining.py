@@ -1,8 +1,8 @@
 """The encoder, its two pre-training heads and the sum of their losses (Devlin et al. 2019, sec. 3.1).
 
-The encoder is `transformers`' `BertModel`. Masked positions are about 15 % of a batch, so the MLM head, the
-most expensive layer of a small BERT, runs on those K positions alone: same loss, same gradients, part of
-the work.
+The encoder is `transformers`' `BertModel`. Masked positions are about 15 % of a batch. So the MLM head, the most
+expensive layer of a small BERT, runs on those K positions alone, and the feed-forward half of the last layer on
+them and on position 0, which the NSP head reads: same loss, same gradients, part of the work.
 
 B batch, S sequence, H hidden, V vocabulary, K predicted positions.
 """
@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 from transformers import BertConfig, BertForPreTraining, BertModel
 from transformers.activations import ACT2FN
+from transformers.masking_utils import create_bidirectional_mask
 
 CHECKPOINT = Path(__file__).parent / "checkpoints" / "small"
 WEIGHTS = "model.safetensors"
@@ -40,8 +41,8 @@ class PretrainingOutput:
     loss: Tensor | None
     mlm_loss: Tensor | None
     nsp_loss: Tensor | None
-    hidden: Tensor  # (B,S,H), the encoder's last layer
     nsp_logits: Tensor  # (B,2), column 0 is IsNext
+    mlm_logits: Tensor | None = None  # (K,V), at the predicted positions in row-major order
     predicted: int = 0
 
 
@@ -91,22 +92,54 @@ class PretrainingModel(nn.Module):
         no position is 0. ValueError for an empty batch and for rows longer than the position table.
         """
         self.check_shape(input_ids)
-        encoded = self.bert(input_ids, token_type_ids=token_type_ids, attention_mask=attention_mask)
-        hidden = encoded.last_hidden_state  # (B,S,H)
-        nsp_logits = self.nsp(encoded.pooler_output)  # (B,2)
-        output = PretrainingOutput(None, None, None, hidden, nsp_logits)
+        predicted = torch.zeros_like(input_ids, dtype=torch.bool) if labels is None else labels != -100
+        hidden, first = self.encode(input_ids, token_type_ids, attention_mask, predicted)
+        pooled = self.bert.pooler(first[:, None])  # type: ignore[misc]  # None only where asked for, (B,H)
+        nsp_logits = self.nsp(pooled)  # (B,2)
+        output = PretrainingOutput(None, None, None, nsp_logits)
         if labels is not None:
-            where = (labels.flatten() != -100).nonzero().squeeze(1)  # (K,)
-            logits = self.mlm(hidden.flatten(0, 1)[where], self.token_table)  # (K,V)
-            total = F.cross_entropy(logits, labels.flatten()[where], reduction="sum")
-            output.predicted = len(where)
-            output.mlm_loss = total / max(1, len(where))
+            output.mlm_logits = self.mlm(hidden, self.token_table)  # (K,V)
+            total = F.cross_entropy(output.mlm_logits, labels[predicted], reduction="sum")
+            output.predicted = len(hidden)
+            output.mlm_loss = total / max(1, len(hidden))
         if next_sentence_label is not None:
             output.nsp_loss = F.cross_entropy(nsp_logits, next_sentence_label)
         losses = [loss for loss in (output.mlm_loss, output.nsp_loss) if loss is not None]
         if losses:
             output.loss = losses[0] if len(losses) == 1 else losses[0] + losses[1]
         return output
+
+    def encode(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None,
+        attention_mask: Tensor | None,
+        positions: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        """The last layer's output at `positions` (B,S) bool, (K,H) in row-major order, and at position 0, (B,H).
+
+        What `BertModel` computes there. Every position attends in every layer; the rest of the last layer, three
+        quarters of its work, is done where somebody reads it.
+        """
+        bert = self.bert
+        hidden = bert.embeddings(input_ids=input_ids, token_type_ids=token_type_ids)  # (B,S,H)
+        mask = create_bidirectional_mask(
+            config=bert.config, inputs_embeds=hidden, attention_mask=attention_mask
+        )
+        *layers, last = bert.encoder.layer
+        for layer in layers:
+            hidden = layer(hidden, mask)
+        context, _ = last.attention.self(hidden, mask)  # (B,S,H)
+        read = torch.cat([positions.flatten().nonzero().squeeze(1), self.firsts(input_ids)])  # (K+B,)
+        attended = last.attention.output(context.flatten(0, 1)[read], hidden.flatten(0, 1)[read])
+        output = last.feed_forward_chunk(attended)  # (K+B,H)
+        return output[: -len(input_ids)], output[-len(input_ids) :]
+
+    @staticmethod
+    def firsts(input_ids: Tensor) -> Tensor:
+        """(B,) where position 0 of each row lies among the B·S positions."""
+        B, S = input_ids.shape
+        return torch.arange(0, B * S, S, device=input_ids.device)
 
     def check_shape(self, input_ids: Tensor) -> None:
         B, S = input_ids.shape
@@ -121,10 +154,17 @@ class PretrainingModel(nn.Module):
             )
 
     @torch.no_grad()
-    def predict(self, input_ids: Tensor, positions: Tensor, **inputs: Tensor) -> Tensor:
+    def predict(
+        self,
+        input_ids: Tensor,
+        positions: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+    ) -> Tensor:
         """MLM logits (K,V) at `positions` (B,S) bool, in row-major order; the head runs nowhere else."""
-        hidden = self(input_ids, **inputs).hidden
-        return self.mlm(hidden[positions], self.token_table)
+        self.check_shape(input_ids)
+        hidden, _ = self.encode(input_ids, token_type_ids, attention_mask, positions)
+        return self.mlm(hidden, self.token_table)
 
     # ------------------------------------------------------------------------------- exchange of weights
 
