@@ -1,0 +1,43 @@
+"""An ordinary IPython kernel on sockets that somebody else opened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import zmq
+from ipykernel.kernelapp import IPKernelApp
+from traitlets.config import Config
+
+
+class Kernel(IPKernelApp):
+    """Answers on inherited listening sockets: it need not be able to make one, nor to know where they are."""
+
+    listening: Sequence[int] = ()  # for shell, stdin, control and iopub, in the order they are bound
+    bound = 0
+
+    def _bind_socket(self, s: Any, port: int) -> int:
+        s.setsockopt(zmq.USE_FD, self.listening[self.bound])
+        self.bound += 1
+        s.bind(f"ipc:///socket-{self.bound}")
+        return self.bound
+
+    def init_connection_file(self) -> None:
+        """Nobody reads one: the other side knows the sockets and the key."""
+
+    def write_connection_file(self, **kwargs: Any) -> None:
+        """Nobody reads one."""
+
+    def init_heartbeat(self) -> None:
+        """The guard knows better whether the kernel lives."""
+
+
+def prepare(listening: Sequence[int], key: str) -> Kernel:
+    """A kernel that waits for `start()`."""
+    config = Config()
+    config.HistoryManager.hist_file = ":memory:"
+    config.Session.key = key.encode()
+    app = Kernel(config=config, transport="ipc", ip="/socket")
+    app.listening = listening
+    app.initialize([])
+    return app

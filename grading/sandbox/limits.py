@@ -1,0 +1,45 @@
+"""What one submission may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_MiB, _GiB = 2**20, 2**30
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of one submission's execution.
+
+    Attributes:
+        cell_seconds: for one cell. The course's own set-up cells get `setup_factor` times as much, because they
+            import torch where no warm kernel has done so.
+        total_seconds: for the whole notebook, every new start included.
+        start_seconds: for the kernel to answer at all.
+        memory_bytes: of the kernel and all processes it starts, together and each.
+        processes: at one time, threads included.
+        file_bytes: of any one file.
+        scratch_bytes: of the scratch folder, which is also /tmp, and once more of shared memory.
+        open_files: descriptors of a process.
+        output_bytes: that a cell's outputs may keep; the evidence of a check comes on top.
+        flood_bytes: that a submission may send at all before its kernel is ended.
+        message_bytes: of one message of the kernel's.
+    """
+
+    cell_seconds: float = 60
+    setup_factor: float = 4
+    total_seconds: float = 300
+    start_seconds: float = 60
+    memory_bytes: int = 4 * _GiB
+    processes: int = 64
+    file_bytes: int = 64 * _MiB
+    scratch_bytes: int = 128 * _MiB
+    open_files: int = 256
+    output_bytes: int = 1 * _MiB
+    flood_bytes: int = 64 * _MiB
+    message_bytes: int = 16 * _MiB
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not value > 0:
+                raise ValueError(f"Limits.{name} is {value!r}; a limit is a number above 0.")

@@ -1,0 +1,251 @@
+"""The outer side of the sandbox: templates that run in it, and the kernels they fork.
+
+Each process that grades has one warm template, started at its first submission and closed when the process
+ends. It is never inherited by a forked process and never outlives this one: both hang on one socket pair.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import secrets
+import select
+import socket
+import subprocess
+import tempfile
+import threading
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from grading.sandbox import bubblewrap
+from grading.sandbox.isolation import Isolation, SandboxUnavailable
+from grading.sandbox.limits import Limits
+
+CHANNELS = ("shell", "stdin", "control", "iopub")  # in the order in which an IPython kernel binds them
+_WARM_UP = 180.0  # seconds for the imports, on a busy machine
+_LONGEST_PATH = 90  # of the 107 bytes that the name of a Unix socket may have
+
+
+class KernelLost(Exception):
+    """The kernel or its template went away without a word, which is not the submission's doing."""
+
+
+class Template:
+    """A process in a new sandbox that forks kernels.
+
+    Args:
+        nested: each kernel gets namespaces of its own and the template serves many; otherwise it serves one.
+        preload: import the libraries first.
+    """
+
+    def __init__(self, *, nested: bool, preload: bool = True, scratch_bytes: int = Limits.scratch_bytes):
+        self.nested = nested
+        self.used = False
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        settings = {"nested": nested, "preload": preload}
+        words = bubblewrap.command(theirs.fileno(), settings, scratch_bytes)
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the template
+        self.process = subprocess.Popen(
+            words,
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=self._errors,
+            stderr=self._errors,
+            start_new_session=True,  # Ctrl-C in the terminal is for this process alone
+        )
+        theirs.close()
+        self._socket = ours
+        self._lock = threading.Lock()
+        try:
+            self.about = self._hello()
+        except BaseException:
+            self.close()
+            raise
+
+    def _hello(self) -> dict[str, Any]:
+        ready, _, _ = select.select([self._socket], [], [], _WARM_UP)
+        message = self._socket.recv(1 << 16) if ready else b""
+        if not message:
+            raise SandboxUnavailable(f"no kernel can be started in the sandbox: {self._last_words()}")
+        about: dict[str, Any] = json.loads(message)
+        return about
+
+    def _last_words(self) -> str:
+        self.close()
+        self._errors.seek(0)
+        lines = self._errors.read()[-4000:].decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else f"it did not answer within {_WARM_UP:.0f} s"
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def kernel(self, limits: Limits, env: dict[str, str], *, trial: bool = False) -> Kernel:
+        """Fork a kernel; as a trial, one that ends when its walls are up.
+
+        Raises:
+            KernelLost: the template is gone.
+        """
+        kernel = Kernel()
+        try:
+            message = json.dumps(
+                {"key": kernel.key, "env": env, "limits": asdict(limits), "trial": trial}
+            ).encode()
+            with self._lock:
+                self.used = True
+                socket.send_fds(self._socket, [message], kernel.give_away())
+        except OSError as error:
+            kernel.close()
+            raise KernelLost(f"the template is gone ({error.strerror})") from error
+        finally:
+            kernel.given_away()
+        return kernel
+
+    def close(self) -> None:
+        """End the template and every kernel of it. Returns when they are gone."""
+        with contextlib.suppress(OSError):
+            self._socket.close()
+        if self.process.poll() is None:
+            self.process.kill()  # its first process inside is bubblewrap's, whose death ends all others
+        self.process.wait()
+
+    def forget(self) -> None:
+        """In a forked process: let go of what belongs to the parent, without ending it."""
+        with contextlib.suppress(OSError):
+            os.close(self._socket.detach())
+        self.process.returncode = 0  # nobody's child here
+
+
+class Kernel:
+    """One kernel, seen from outside: four sockets to talk to, and a guard that watches it.
+
+    The sockets are opened here and given to the kernel listening, so that nothing in the sandbox needs a path.
+    """
+
+    transport = "ipc"
+
+    def __init__(self) -> None:
+        self.key = secrets.token_hex(32)
+        self._folder = tempfile.TemporaryDirectory(prefix="kernel-", dir=_short_folder())
+        self.ip = str(Path(self._folder.name, "k"))
+        self.ports = {name: number for number, name in enumerate(CHANNELS, 1)}
+        self._listening = []
+        for number in self.ports.values():
+            listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            listening.bind(f"{self.ip}-{number}")
+            listening.listen(8)
+            self._listening.append(listening)
+        self._guard, self._guards_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.ended = ""
+
+    def give_away(self) -> list[int]:
+        return [self._guards_end.fileno(), *(listening.fileno() for listening in self._listening)]
+
+    def given_away(self) -> None:
+        for end in (self._guards_end, *self._listening):
+            end.close()
+
+    def fileno(self) -> int:
+        """Becomes readable when the kernel has ended."""
+        return self._guard.fileno()
+
+    def why_ended(self, seconds: float = 0) -> str:
+        """Why the kernel has ended, in a few words; empty while it lives.
+
+        Raises:
+            KernelLost: its guard went away without a word.
+            SandboxUnavailable: its walls could not be put up.
+        """
+        if not self.ended and select.select([self._guard], [], [], max(seconds, 0))[0]:
+            try:
+                message = self._guard.recv(1 << 16)
+            except OSError:
+                message = b""
+            if not message:
+                self.ended = "lost"
+                raise KernelLost("the kernel's guard is gone")
+            said = json.loads(message)
+            self.ended = said.get("ended") or "failed"
+            if "failed" in said:
+                raise SandboxUnavailable(f"a kernel cannot be confined here: {said['failed']}")
+        return self.ended
+
+    def interrupt(self) -> None:
+        with contextlib.suppress(OSError):
+            self._guard.send(b"interrupt")
+
+    def close(self) -> None:
+        """End the kernel and all it started. Returns when Linux has done so, or soon after."""
+        if not self.ended:
+            with contextlib.suppress(OSError):
+                self._guard.send(b"end")
+            with contextlib.suppress(KernelLost, SandboxUnavailable):
+                self.why_ended(5)
+        self._guard.close()
+        self._folder.cleanup()
+
+
+def _short_folder() -> str | None:
+    """The usual temporary folder, unless a socket's name in it would be too long."""
+    return None if len(os.fsencode(tempfile.gettempdir())) < _LONGEST_PATH - 20 else "/tmp"
+
+
+# --- the template of this process -----------------------------------------------------------------------
+
+_own: dict[str, Template] = {}
+_own_lock = threading.Lock()
+
+
+def kernel(isolation: Isolation, limits: Limits, env: dict[str, str]) -> tuple[Kernel, bool]:
+    """A new kernel in a sandbox, and whether it was warm: from the template of this process where that works.
+
+    Raises:
+        KernelLost: the template went away; the next call starts another.
+        SandboxUnavailable: there can be none.
+    """
+    if not isolation.warm:
+        template = Template(nested=False, scratch_bytes=limits.scratch_bytes)
+        cold = template.kernel(limits, env)
+        cold_close = cold.close
+
+        def close() -> None:
+            cold_close()
+            template.close()
+
+        cold.close = close  # type: ignore[method-assign]
+        return cold, False
+    with _own_lock:
+        template = _own.get("warm")  # type: ignore[assignment]
+        if template is None or not template.alive:
+            if template is not None:
+                template.close()
+            template = _own["warm"] = Template(nested=True)
+    warm = template.used
+    try:
+        return template.kernel(limits, env), warm
+    except KernelLost:
+        close_template()
+        raise
+
+
+def close_template() -> None:
+    """End this process's template, if it has one; the next kernel starts another."""
+    with _own_lock:
+        if template := _own.pop("warm", None):
+            template.close()
+
+
+def _after_fork() -> None:
+    global _own_lock
+    _own_lock = threading.Lock()
+    for template in _own.values():
+        template.forget()
+    _own.clear()
+
+
+atexit.register(close_template)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
