@@ -83,14 +83,12 @@ class Course:
 
     @cached_property
     def api(self) -> NbGraderAPI:
-        # nbgrader calls `alembic` by name, which lies beside this Python and not always on the PATH.
-        beside = str(Path(sys.executable).parent)
-        if beside not in os.environ["PATH"].split(os.pathsep):
-            os.environ["PATH"] = beside + os.pathsep + os.environ["PATH"]
+        _find_programs()
         authenticator = Authenticator(config=self.config)
         return NbGraderAPI(coursedir=self.directory, authenticator=authenticator, config=self.config)
 
     def gradebook(self) -> Gradebook:
+        _find_programs()
         return Gradebook(self.directory.db_url, self.directory.course_id)
 
     def folder(self, kind: str) -> Path:
@@ -110,6 +108,13 @@ class Course:
             for path in self.folder("source_directory").glob("*/*.ipynb")
             if path.stem == path.parent.name
         )
+
+
+def _find_programs() -> None:
+    """nbgrader calls `alembic` by name, which lies beside this Python and not always on the PATH."""
+    beside = str(Path(sys.executable).parent)
+    if beside not in os.environ["PATH"].split(os.pathsep):
+        os.environ["PATH"] = beside + os.pathsep + os.environ["PATH"]
 
 
 def done(result: dict[str, Any], what: str) -> None:
