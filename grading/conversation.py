@@ -20,12 +20,14 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from checks.protocol import EVIDENCE_MIME, MAX_EVIDENCE_BYTES
-from grading.sandbox.isolation import Isolation
+from grading.sandbox.isolation import NONE, Isolation
 from grading.sandbox.limits import Limits
+from grading.sandbox.plain import plain_kernel
 from grading.sandbox.templates import KernelLost, kernel
 
 _GRACE = 5.0  # seconds between an interrupt and the end of the kernel
 _LAST_OUTPUTS = 10.0  # seconds for outputs to arrive after the reply, on a busy machine
+_ASK_EVERY = 0.5  # seconds, whether a kernel that nobody guards is still there
 _DEEPEST = 30  # of an output's own data
 
 
@@ -60,8 +62,10 @@ class Conversation:
         self._iopub = self._connect(zmq.SUB, "iopub")
         self._iopub.subscribe(b"")
         self._poller = zmq.Poller()
+        self._asks = process.fileno() is None
         for source in (self._shell, self._iopub, process.fileno()):
-            self._poller.register(source, zmq.POLLIN)
+            if source is not None:
+                self._poller.register(source, zmq.POLLIN)
 
     @classmethod
     @contextmanager
@@ -72,23 +76,20 @@ class Conversation:
             SandboxUnavailable: it cannot be confined.
             KernelLost: it did not come to answer.
         """
-        process, warm = kernel(isolation, limits, env)
-        try:
+        opened = plain_kernel(env) if isolation == NONE else kernel(isolation, limits, env)
+        with opened as (process, warm):
             talk = cls(process, limits, warm=warm)
             try:
                 talk._greet()
                 yield talk
             finally:
                 talk._context.destroy(linger=0)
-        finally:
-            process.close()
 
     def _connect(self, kind: int, channel: str) -> zmq.Socket:
         socket = self._context.socket(kind)
         socket.linger = 0
         socket.maxmsgsize = self._limits.message_bytes
-        address = f"{self._process.ip}-{self._process.ports[channel]}"
-        socket.connect(f"{self._process.transport}://{address}")
+        socket.connect(self._process.address(channel))
         return socket
 
     def _greet(self) -> None:
@@ -168,7 +169,7 @@ class Conversation:
 
     def _messages(self, deadline: float) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """What has arrived by the next event or the deadline: channel and message, in order."""
-        wait = max(0.0, deadline - time.monotonic())
+        wait = min(max(0.0, deadline - time.monotonic()), _ASK_EVERY if self._asks else math.inf)
         ready = dict(self._poller.poll(math.ceil(wait * 1000)))
         # Outputs first: they were sent before the reply that ends a cell.
         for channel, socket in (("iopub", self._iopub), ("shell", self._shell)):

@@ -6,61 +6,47 @@ reads the evidence when the kernel is gone. Between them nothing a submission do
 
 from __future__ import annotations
 
-import os
 import secrets
-import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import Execute, NbGraderPreprocessor
-from nbgrader.utils import is_grade, is_locked
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Enum, Integer
 
-from checks import SEED_VARIABLE
 from grading import evidence
+from grading.executing import execute
+from grading.sandbox.isolation import NONE
+from grading.sandbox.limits import Limits
 
 _SEED = "insidebert_seed"
 
 
-class Probe(Execute):
-    """nbgrader's `Execute` in a kernel whose checks only probe; the seed travels on to `Judge`."""
+class Probe(NbGraderPreprocessor):
+    """Takes the place of nbgrader's `Execute`: a sandboxed kernel whose checks only probe.
 
-    def preprocess(self, nb: NotebookNode, resources: ResourcesDict, km: Any = None) -> Any:
+    The seed travels on to `Judge`. Where there is no sandbox it raises `SandboxUnavailable`.
+    """
+
+    timeout = Integer(60, help="Seconds a cell may take.").tag(config=True)
+    total_timeout = Integer(300, help="Seconds a notebook may take.").tag(config=True)
+    memory_mb = Integer(4096, help="Megabytes of memory a notebook may use.").tag(config=True)
+    isolation = Enum(
+        ("sandbox", "none"), "sandbox", help="'none' runs submissions with the rights of whoever grades."
+    ).tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Any:
         seed = secrets.randbits(48)
-        with _variable(SEED_VARIABLE, str(seed)), tempfile.TemporaryDirectory(prefix="kernel-") as sockets:
-            self._sockets = sockets
-            nb, resources = super().preprocess(nb, resources, km)
+        limits = Limits(
+            cell_seconds=self.timeout, total_seconds=self.total_timeout, memory_bytes=self.memory_mb * 2**20
+        )
+        ran = execute(nb, seed, limits, NONE if self.isolation == "none" else None)
+        if ran.trouble:
+            self.log.warning(ran.trouble)
         resources[_SEED] = seed
         return nb, resources
-
-    def _get_timeout(self, cell: NotebookNode | None) -> int | None:
-        """Our own set-up cell imports torch and may take its time on a busy machine; what follows may not."""
-        seconds: int | None = super()._get_timeout(cell)
-        ours = cell is not None and is_locked(cell) and not is_grade(cell)
-        return seconds * 4 if ours and seconds else seconds
-
-    def create_kernel_manager(self) -> Any:
-        manager = super().create_kernel_manager()
-        if sys.platform != "win32":
-            # Kernels on TCP race for ports when several start at once, and anyone on the machine can connect.
-            manager.transport = "ipc"
-            manager.ip = str(Path(self._sockets) / "kernel")  # absolute: the kernel starts in another folder
-        return manager
-
-
-@contextmanager
-def _variable(name: str, value: str) -> Iterator[None]:
-    """An environment variable that the kernel inherits and that is gone whatever happens to it."""
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        del os.environ[name]
 
 
 class Judge(NbGraderPreprocessor):

@@ -16,6 +16,8 @@ import socket
 import subprocess
 import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -125,21 +127,24 @@ class Kernel:
     The sockets are opened here and given to the kernel listening, so that nothing in the sandbox needs a path.
     """
 
-    transport = "ipc"
-
     def __init__(self) -> None:
         self.key = secrets.token_hex(32)
         self._folder = tempfile.TemporaryDirectory(prefix="kernel-", dir=_short_folder())
         self.ip = str(Path(self._folder.name, "k"))
         self.ports = {name: number for number, name in enumerate(CHANNELS, 1)}
-        self._listening = []
-        for number in self.ports.values():
-            listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            listening.bind(f"{self.ip}-{number}")
-            listening.listen(8)
-            self._listening.append(listening)
+        self._listening = [self._listen(name) for name in CHANNELS]
         self._guard, self._guards_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.ended = ""
+
+    def _listen(self, channel: str) -> socket.socket:
+        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listening.bind(self.address(channel).removeprefix("ipc://"))
+        listening.listen(8)
+        return listening
+
+    def address(self, channel: str) -> str:
+        """Where a channel of the kernel is, as ZeroMQ writes it."""
+        return f"ipc://{self.ip}-{self.ports[channel]}"
 
     def give_away(self) -> list[int]:
         return [self._guards_end.fileno(), *(listening.fileno() for listening in self._listening)]
@@ -195,55 +200,61 @@ def _short_folder() -> str | None:
 
 # --- the template of this process -----------------------------------------------------------------------
 
-_own: dict[str, Template] = {}
+_own: Template | None = None
 _own_lock = threading.Lock()
 
 
-def kernel(isolation: Isolation, limits: Limits, env: dict[str, str]) -> tuple[Kernel, bool]:
-    """A new kernel in a sandbox, and whether it was warm: from the template of this process where that works.
+@contextmanager
+def kernel(isolation: Isolation, limits: Limits, env: dict[str, str]) -> Iterator[tuple[Kernel, bool]]:
+    """A new kernel in a sandbox, and whether it is warm; when the block ends so does all the kernel started.
 
     Raises:
         KernelLost: the template went away; the next call starts another.
         SandboxUnavailable: there can be none.
     """
-    if not isolation.warm:
-        template = Template(nested=False, scratch_bytes=limits.scratch_bytes)
-        cold = template.kernel(limits, env)
-        cold_close = cold.close
-
-        def close() -> None:
-            cold_close()
-            template.close()
-
-        cold.close = close  # type: ignore[method-assign]
-        return cold, False
-    with _own_lock:
-        template = _own.get("warm")  # type: ignore[assignment]
-        if template is None or not template.alive:
-            if template is not None:
-                template.close()
-            template = _own["warm"] = Template(nested=True)
+    template = (
+        _own_template() if isolation.warm else Template(nested=False, scratch_bytes=limits.scratch_bytes)
+    )
     warm = template.used
     try:
-        return template.kernel(limits, env), warm
+        started = template.kernel(limits, env)
+        try:
+            yield started, warm
+        finally:
+            started.close()
     except KernelLost:
         close_template()
         raise
+    finally:
+        if not isolation.warm:
+            template.close()
+
+
+def _own_template() -> Template:
+    global _own
+    with _own_lock:
+        if _own is None or not _own.alive:
+            if _own is not None:
+                _own.close()
+            _own = Template(nested=True)
+        return _own
 
 
 def close_template() -> None:
     """End this process's template, if it has one; the next kernel starts another."""
+    global _own
     with _own_lock:
-        if template := _own.pop("warm", None):
-            template.close()
+        if _own is not None:
+            _own.close()
+        _own = None
 
 
 def _after_fork() -> None:
-    global _own_lock
+    global _own, _own_lock
     _own_lock = threading.Lock()
-    for template in _own.values():
-        template.forget()
-    _own.clear()
+    if _own is not None:
+        _own.forget()
+    _own = None
 
 
 atexit.register(close_template)
