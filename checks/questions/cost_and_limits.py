@@ -10,10 +10,9 @@ from random import Random
 from typing import Any
 
 from checks.probing import call
-from checks.protocol import Case, Question
+from checks.protocol import Assignment, Case
 
-ASSIGNMENT = "cost_and_limits"
-LESSON = "lessons/06_cost_and_limits.ipynb"
+ASSIGNMENT = Assignment("cost_and_limits", "lessons/06_cost_and_limits.ipynb")
 
 
 def _flops_inputs(rng: Random) -> list[Case]:
@@ -111,46 +110,36 @@ def _runs_probe(answer: Callable[..., Any], case: Case) -> Any:
     return call(answer, *case.data.values())  # scores, majority_rate and, in one case, tolerance
 
 
-def _question(
-    name: str,
-    signature: str,
-    section: str,
-    inputs: Callable[[Random], list[Case]],
-    probe: Callable[[Any, Case], Any],
-) -> Question:
-    return Question(name, ASSIGNMENT, signature, f"{LESSON}, “{section}”", inputs, probe)
-
-
 QUESTIONS = (
-    _question(
+    ASSIGNMENT.question(
         "encoder_flops",
         "encoder_flops(length, hidden, intermediate, layers) -> (linear, attention)",
         "Quadratic attention",
         _flops_inputs,
         lambda answer, case: answer(case["S"], case["H"], case["I"], case["L"]),
     ),
-    _question(
+    ASSIGNMENT.question(
         "pretraining_tokens",
         "pretraining_tokens(batch, length, steps) -> int",
         "The bill for pre-training",
         _tokens_inputs,
         lambda answer, case: answer(case["batch"], case["length"], case["steps"]),
     ),
-    _question(
+    ASSIGNMENT.question(
         "predicted_fraction",
         "predicted_fraction(length, probability=0.15, cap=20) -> float",
         "What a batch teaches",
         _fraction_inputs,
         lambda answer, case: answer(*case.data.values()),
     ),
-    _question(
+    ASSIGNMENT.question(
         "training_memory",
         "training_memory(parameters) -> float",
         "The bill for pre-training",
         _memory_inputs,
         lambda answer, case: answer(case["parameters"]),
     ),
-    _question(
+    ASSIGNMENT.question(
         "summarise_runs",
         "summarise_runs(scores, majority_rate, tolerance=0.005) -> dict",
         "One run is no result",

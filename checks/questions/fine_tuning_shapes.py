@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 
 from checks.probing import ChangedInput, call
-from checks.protocol import Case, Question, encode
+from checks.protocol import Assignment, Case, encode
 
-ASSIGNMENT = "fine_tuning_shapes"
-LESSON = "lessons/05_two_shapes_of_fine_tuning.ipynb"
+ASSIGNMENT = Assignment("fine_tuning_shapes", "lessons/05_two_shapes_of_fine_tuning.ipynb")
 
 
 # --- heads ------------------------------------------------------------------------------------------------
@@ -433,61 +432,57 @@ def _gradients(model: Any) -> list[float] | None:
     return [*model.weight.grad.tolist(), model.bias.grad.item()]
 
 
-def _question(name: str, signature: str, section: str, inputs: Any, probe: Any) -> Question:
-    return Question(name, ASSIGNMENT, signature, f"{LESSON}, “{section}”", inputs, probe)
-
-
 QUESTIONS = (
-    _question(
+    ASSIGNMENT.question(
         "SequenceHead",
         "SequenceHead(hidden, num_labels, dropout=0.1): (B,S,H) -> (B,num_labels)",
         "One label from position 0",
         _head_inputs,
         _call_head,
     ),
-    _question(
+    ASSIGNMENT.question(
         "TokenHead",
         "TokenHead(hidden, num_labels, dropout=0.1): (B,S,H) -> (B,S,num_labels)",
         "A label for every token",
         _head_inputs,
         _call_head,
     ),
-    _question(
+    ASSIGNMENT.question(
         "SpanHead",
         "SpanHead(hidden): (B,S,H) -> (start (B,S), end (B,S))",
         "Two scores for every position",
         _span_head_inputs,
         _call_head,
     ),
-    _question(
+    ASSIGNMENT.question(
         "align_labels",
         "align_labels(word_ids, word_labels) -> list[int]",
         "Labels for words, scores for pieces",
         _align_inputs,
         _call_align,
     ),
-    _question(
+    ASSIGNMENT.question(
         "best_span",
         "best_span(start, end, context, max_length=30) -> (i, j)",
         "From scores to an answer",
         _span_inputs,
         _call_best_span,
     ),
-    _question(
+    ASSIGNMENT.question(
         "entity_spans",
         "entity_spans(tags) -> set[(type, first, last)]",
         "From tags to entities",
         _tag_inputs,
         _call_spans,
     ),
-    _question(
+    ASSIGNMENT.question(
         "entity_f1",
         "entity_f1(true, predicted) -> (precision, recall, f1)",
         "What an entity tagger is worth",
         _f1_inputs,
         _call_f1,
     ),
-    _question(
+    ASSIGNMENT.question(
         "train_step",
         "train_step(model, batch, optimizer, max_grad_norm=1.0) -> float",
         "One training step",

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from checks.probing import call
-from checks.protocol import Case, Question
+from checks.protocol import Assignment, Case
 
-ASSIGNMENT = "input_representation"
-LESSON = "lessons/02_what_goes_in.ipynb"
+ASSIGNMENT = Assignment("input_representation", "lessons/02_what_goes_in.ipynb")
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -214,33 +213,29 @@ def _call_embed(answer: Callable[..., Any], case: Case) -> Any:
     )
 
 
-def _question(name: str, signature: str, section: str, inputs: Any, probe: Any) -> Question:
-    return Question(name, ASSIGNMENT, signature, f"{LESSON}, “{section}”", inputs, probe)
-
-
 QUESTIONS = (
-    _question(
+    ASSIGNMENT.question(
         "wordpiece",
         'wordpiece(word, vocab, unk="[UNK]", max_chars=100) -> list[str]',
         "WordPiece, one word at a time",
         _wordpiece_inputs,
         _call_wordpiece,
     ),
-    _question(
+    ASSIGNMENT.question(
         "pack_pair",
         "pack_pair(ids_a, ids_b, *, cls_id, sep_id, max_length) -> dict",
         "Packing a pair",
         _pack_inputs,
         _call_pack,
     ),
-    _question(
+    ASSIGNMENT.question(
         "pad_batch",
         "pad_batch(features, pad_id) -> dict of (B,S) tensors",
         "From rows to a batch",
         _pad_inputs,
         _call_pad,
     ),
-    _question(
+    ASSIGNMENT.question(
         "embed",
         "embed(input_ids, token_type_ids, word, position, segment, layer_norm) -> (B,S,H)",
         "Three lookups, one sum",

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 
 from checks.probing import call
-from checks.protocol import Case, Question
+from checks.protocol import Assignment, Case
 
-ASSIGNMENT = "masking_granularity"
-LESSON = "lessons/04_which_unit_is_hidden.ipynb"
+ASSIGNMENT = Assignment("masking_granularity", "lessons/04_which_unit_is_hidden.ipynb")
 
 Groups = list[int | None]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -238,47 +237,43 @@ def _distribution_inputs(rng: Random) -> list[Case]:
     ]
 
 
-def _question(name: str, signature: str, section: str, inputs: Any, probe: Any) -> Question:
-    return Question(name, ASSIGNMENT, signature, f"{LESSON}, “{section}”", inputs, probe)
-
-
 QUESTIONS = (
-    _question(
+    ASSIGNMENT.question(
         "word_groups",
         "word_groups(tokens) -> list[int | None]",
         "Pieces and words",
         _group_inputs,
         lambda answer, case: call(answer, list(case["tokens"])),
     ),
-    _question(
+    ASSIGNMENT.question(
         "half_open_words",
         "half_open_words(hidden, groups) -> int",
         "A piece with its siblings in sight",
         _half_open_inputs,
         lambda answer, case: call(answer, list(case["hidden"]), list(case["groups"])),
     ),
-    _question(
+    ASSIGNMENT.question(
         "prediction_budget",
         "prediction_budget(length, probability=0.15, cap=20) -> int",
         "How much is hidden",
         _budget_inputs,
         lambda answer, case: answer(case["length"], *_positional(case["more"], probability=0.15, cap=20)),
     ),
-    _question(
+    ASSIGNMENT.question(
         "whole_word_selection",
         "whole_word_selection(groups, budget, rng) -> list[bool]",
         "Whole-word masking",
         _whole_inputs,
         _call_selection,
     ),
-    _question(
+    ASSIGNMENT.question(
         "span_length_distribution",
         "span_length_distribution(p=0.2, max_length=10) -> list[float]",
         "How long is a span",
         _distribution_inputs,
         lambda answer, case: answer(*_positional(case["more"], p=0.2, max_length=10)),
     ),
-    _question(
+    ASSIGNMENT.question(
         "span_selection",
         "span_selection(groups, budget, rng, p=0.2, max_length=10) -> list[bool]",
         "Span masking",

@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 
 from checks.probing import call
-from checks.protocol import Case, Question
+from checks.protocol import Assignment, Case
 
-ASSIGNMENT = "objectives"
-LESSON = "lessons/01_two_objectives.ipynb"
+ASSIGNMENT = Assignment("objectives", "lessons/01_two_objectives.ipynb")
 
 PAD = 0  # the id of padding, as in every BERT vocabulary
 IGNORED = -100
@@ -315,18 +314,8 @@ def _vocabulary_inputs(rng: Random) -> list[Case]:
     return [Case(f"vocab_size={size}", {"V": size}) for size in sizes]
 
 
-def _question(
-    name: str,
-    signature: str,
-    section: str,
-    inputs: Callable[[Random], list[Case]],
-    probe: Callable[[Any, Case], Any],
-) -> Question:
-    return Question(name, ASSIGNMENT, signature, f"{LESSON}, “{section}”", inputs, probe)
-
-
 QUESTIONS = (
-    _question(
+    ASSIGNMENT.question(
         "mask_tokens",
         "mask_tokens(input_ids, special_tokens_mask, *, vocab_size, mask_token_id, probability=0.15, generator)"
         " -> (masked_ids, labels)",
@@ -334,28 +323,28 @@ QUESTIONS = (
         _masking_inputs,
         _mask_probe,
     ),
-    _question(
+    ASSIGNMENT.question(
         "masked_mean_loss",
         "masked_mean_loss(logits, labels) -> scalar",
         "Hide fifteen per cent",
         _loss_inputs,
         _mean_probe,
     ),
-    _question(
+    ASSIGNMENT.question(
         "nsp_pairs",
         "nsp_pairs(documents, rng) -> list[(a, b, label)]",
         "Neighbours and strangers",
         _pair_inputs,
         _pair_probe,
     ),
-    _question(
+    ASSIGNMENT.question(
         "pretraining_loss",
         "pretraining_loss(mlm_logits, nsp_logits, mlm_labels, nsp_labels) -> scalar",
         "The sum",
         _sum_inputs,
         _sum_probe,
     ),
-    _question(
+    ASSIGNMENT.question(
         "initial_losses",
         "initial_losses(vocab_size) -> (mlm, nsp, total)",
         "What an untrained model scores",

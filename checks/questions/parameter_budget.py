@@ -13,10 +13,9 @@ from random import Random
 from typing import Any, TypedDict
 
 from checks.probing import call
-from checks.protocol import Case, Question
+from checks.protocol import Assignment, Case
 
-ASSIGNMENT = "parameter_budget"
-LESSON = "lessons/03_parameter_budget.ipynb"
+ASSIGNMENT = Assignment("parameter_budget", "lessons/03_parameter_budget.ipynb")
 
 
 class ModelSpec(TypedDict):
@@ -222,47 +221,43 @@ def _call_report(answer: Callable[[Any], Any], case: Case) -> Any:
     return call(answer, {name: build(model) for name, model in case["models"].items()})
 
 
-def _question(name: str, signature: str, section: str, inputs: Any, probe: Any) -> Question:
-    return Question(name, ASSIGNMENT, signature, f"{LESSON}, “{section}”", inputs, probe)
-
-
 QUESTIONS = (
-    _question(
+    ASSIGNMENT.question(
         "count_parameters",
         "count_parameters(model) -> int",
         "1 Walk through the model",
         _counting_inputs,
         _call_with_model,
     ),
-    _question(
+    ASSIGNMENT.question(
         "token_table_share",
         "token_table_share(model) -> float",
         "2 The token table",
         _share_inputs,
         _call_with_model,
     ),
-    _question(
+    ASSIGNMENT.question(
         "breakdown",
         "breakdown(model) -> dict[str, int]",
         "6 One encoder, many totals",
         _breakdown_inputs,
         _call_with_model,
     ),
-    _question(
+    ASSIGNMENT.question(
         "layer_parameters",
         "layer_parameters(hidden, intermediate) -> int",
         "4 Inside one layer",
         _layer_inputs,
         lambda answer, case: answer(case["H"], case["I"]),
     ),
-    _question(
+    ASSIGNMENT.question(
         "factorised_table",
         "factorised_table(vocab, hidden, factor) -> (parameters, times_smaller)",
         "8 A cheaper table",
         _factor_inputs,
         lambda answer, case: answer(case["V"], case["H"], case["E"]),
     ),
-    _question(
+    ASSIGNMENT.question(
         "budget_report",
         "budget_report(models) -> dict[str, dict]",
         "3 A larger model",
