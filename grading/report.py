@@ -38,22 +38,24 @@ class Row:
 
 @dataclass(frozen=True)
 class Report:
-    """The rows of a run and how it was made."""
+    """The rows of a run and how it was made. `graded` counts the submissions of this run alone: all, unless said."""
 
     rows: list[Row]
     seconds: float
     workers: int = 1
     isolation: str = "none"
     warm: bool = False
+    graded: int | None = None
 
     def to_json(self) -> dict[str, object]:
         submissions = len({(row.student, row.assignment) for row in self.rows})
+        graded = submissions if self.graded is None else self.graded
         return {
             "summary": {
                 "submissions": submissions,
                 "questions": len(self.rows),
                 "seconds": round(self.seconds, 2),
-                "per_minute": round(60 * submissions / self.seconds, 2) if self.seconds else 0.0,
+                "per_minute": round(60 * graded / self.seconds, 2) if self.seconds else 0.0,
                 "workers": self.workers,
                 "isolation": self.isolation,
                 "warm": self.warm,

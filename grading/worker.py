@@ -1,0 +1,153 @@
+"""One submission, from its bytes to a result in JSON: what a worker does, in a process of its own or on a cluster.
+
+A worker supervises. It rebuilds the notebook, runs it in the sandbox, judges what came back, and returns; it reads no
+course and writes no grade, so that losing one loses an attempt and nothing else. What it imports it imports once.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import secrets
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from multiprocessing import parent_process
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.nbgraderformat import MetadataValidator
+from nbgrader.preprocessors import LimitOutput
+from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution
+
+from checks.judges import judge_of
+from checks.protocol import Verdict
+from checks.questions import all_questions
+from grading.evidence import judge_and_keep
+from grading.executing import execute
+from grading.flags import Flag
+from grading.intake import take_in
+from grading.judging import graded_cells
+from grading.sandbox.isolation import Isolation
+from grading.sandbox.limits import Limits
+
+_GRACE = 120.0  # seconds for everything around the kernel; a worker that takes longer hangs, and ends itself
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What every submission of an assignment is graded by: plain data, so that it travels."""
+
+    released: bytes
+    limits: Limits
+    isolation: Isolation
+
+
+def prepare() -> None:
+    """Make this process ready: import the judges once, leave Ctrl-C to the parent and never outlive it."""
+    # A handler and not SIG_IGN, which the kernels would inherit: theirs must be possible to interrupt.
+    signal.signal(signal.SIGINT, lambda *_: None)
+    if parent := parent_process():
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    for question in all_questions().values():
+        judge_of(question)
+
+
+def _end_with(parent: Any) -> None:
+    parent.join()
+    os._exit(1)
+
+
+def grade(data: bytes | None, found: tuple[Flag, ...], terms: Terms) -> dict[str, Any]:
+    """Grade one submission.
+
+    Args:
+        data: the notebook as it was handed in, or None when there was none.
+        found: what was noted while it was looked for.
+
+    Returns:
+        JSON data: `notebook` (its text, judged), `rows` (one a question, see `report.Row`), `scores` by cell,
+        `untouched` answer cells, `flags`, `kept` (see `grading.evidence`), `warm`, `isolation`, `trouble`, `seconds`.
+
+    Raises:
+        SandboxUnavailable: nothing can be run here.
+        Exception: a judge failed. That is our fault and nobody's zero.
+    """
+    began = time.perf_counter()
+    seed = secrets.randbits(48)  # drawn here and now: nobody could have prepared for it
+    with _ending_if_it_hangs(terms.limits.total_seconds + _GRACE):
+        taken = take_in(data, _parsed(terms.released), found)
+        notebook = taken.notebook
+        execution = execute(notebook, seed, terms.limits, terms.isolation)
+        verdicts, kept = judge_and_keep(notebook, seed)
+        notebook, _ = LimitOutput().preprocess(notebook, {})
+        MetadataValidator().validate_nb(notebook)
+    return {
+        "notebook": _text(notebook),
+        "rows": [_row(cell, verdict) for cell, verdict in zip(graded_cells(notebook), verdicts, strict=True)],
+        "scores": {_name(cell): determine_grade(cell)[0] for cell in notebook.cells if is_grade(cell)},
+        "untouched": [_name(cell) for cell in notebook.cells if is_solution(cell) and _is_untouched(cell)],
+        "flags": [{"id": flag.id, "text": flag.text} for flag in taken.flags],
+        "kept": kept,
+        "warm": execution.warm,
+        "isolation": execution.isolation,
+        "trouble": execution.trouble,
+        "seconds": round(time.perf_counter() - began, 3),
+    }
+
+
+@contextmanager
+def _ending_if_it_hangs(seconds: float) -> Iterator[None]:
+    """Ends this process when it hangs, even inside a library: a thread of C does it, which needs no Python."""
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123 - it has to stay open
+        faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+
+@lru_cache(maxsize=16)
+def _parsed(released: bytes) -> NotebookNode:
+    return nbformat.reads(released.decode("utf-8"), as_version=4)
+
+
+def _text(notebook: NotebookNode) -> str:
+    """As it will be stored; a kernel may send half a character, which no file takes."""
+    return nbformat.writes(notebook).encode("utf-8", "replace").decode("utf-8") + "\n"
+
+
+def _name(cell: NotebookNode) -> str:
+    return str(cell.metadata["nbgrader"]["grade_id"])
+
+
+def _is_untouched(cell: NotebookNode) -> bool:
+    return bool(cell.metadata["nbgrader"].get("checksum") == compute_checksum(cell))
+
+
+def _row(cell: NotebookNode, verdict: Verdict) -> dict[str, Any]:
+    points, max_points = determine_grade(cell)
+    return {
+        "question": verdict.question,
+        "points": points,
+        "max_points": max_points,
+        "state": verdict.state,
+        "findings": [finding.id for finding in verdict.findings],
+        "seconds": _seconds(cell),
+    }
+
+
+def _seconds(cell: NotebookNode) -> float:
+    """The check's own time, by the kernel's clock."""
+    try:
+        times = cell.metadata["execution"]
+        begin, end = times["iopub.status.busy"], times["iopub.status.idle"]
+        return round((datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds(), 3)
+    except (KeyError, ValueError, TypeError):  # a cell that was interrupted has no end
+        return 0.0
