@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict, Features
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+    from insidebert.pretraining import PretrainingModel
+
 T = TypeVar("T")
 
 EMBEDDED_MODEL = "all-MiniLM-L6-v2"
@@ -83,7 +85,7 @@ class UnavailableError(Exception):
     """This source does not have it; the message says why, in half a sentence."""
 
 
-# --- the three loaders --------------------------------------------------------------------------------------
+# --- the loaders --------------------------------------------------------------------------------------
 
 
 def load_tokenizer(
@@ -118,6 +120,34 @@ def load_encoder(
     2002.10957).
     """
     return _load_model("encoder", name_or_path, MODEL_FILES, _read_encoder, scale, offline, patience)
+
+
+def load_pretraining_model(
+    *, scale: str = "laptop", offline: bool = False, patience: float = 120.0
+) -> PretrainingModel:
+    """A pre-trained BERT with both pre-training heads, in evaluation mode, in float32 on the CPU.
+
+    "laptop" takes the small BERT trained for this course, "gpu" asks for bert-base-uncased, by the order of this
+    module; `load_tokenizer` has the vocabulary of both. Other arguments and errors as there.
+    """
+    from insidebert.pretraining import CHECKPOINT, PretrainingModel
+
+    def read_own() -> PretrainingModel:
+        return PretrainingModel.from_pretrained(CHECKPOINT)
+
+    if _checked_scale(scale) == "laptop":
+        model, where = read_own(), "the small BERT trained for this course"
+    else:
+        model, where = _first_that_loads(
+            Pinned(*MODELS["bert-base-uncased"], MODEL_FILES),
+            _read_pretraining_model,
+            read_own,
+            "the small BERT trained for this course",
+            offline=offline,
+            patience=patience,
+        )
+    _say("pre-trained model", where)
+    return model
 
 
 def load_data(
@@ -350,6 +380,20 @@ def _read_encoder(folder: Path) -> PreTrainedModel:
             f"{folder} lacks {len(missing)} weights of the encoder, the first is {sorted(missing)[0]}."
         )
     return encoder.float().eval()
+
+
+def _read_pretraining_model(folder: Path) -> PretrainingModel:
+    from transformers import BertForPreTraining
+
+    from insidebert.pretraining import PretrainingModel
+
+    loaded: Any
+    with _quiet_transformers():
+        loaded = BertForPreTraining.from_pretrained(folder, local_files_only=True, output_loading_info=True)
+    reference, report = loaded
+    if report["missing_keys"]:
+        raise OSError(f"{folder} lacks {len(report['missing_keys'])} weights of the model and its heads.")
+    return PretrainingModel.from_bert_for_pretraining(reference.float()).eval()
 
 
 @contextlib.contextmanager

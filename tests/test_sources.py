@@ -14,10 +14,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from huggingface_hub import constants
+from transformers import BertForPreTraining
 
 from insidebert import sources
-from insidebert.sources import DATA, MODELS, SPLITS, load_data, load_encoder, load_tokenizer, used
+from insidebert.sources import (
+    DATA,
+    MODELS,
+    SPLITS,
+    load_data,
+    load_encoder,
+    load_pretraining_model,
+    load_tokenizer,
+    used,
+)
 
 REPO, REVISION = MODELS["bert-base-uncased"]
 
@@ -174,6 +185,22 @@ def test_the_cache_comes_before_the_default(
     assert encoder.config.hidden_size == 8 and len(tokenizer) == 30_522
     said = lines(capsys)
     assert len(said) == 2 and all(REPO in line and "cache" in line for line in said)
+
+
+def test_the_model_with_its_heads_is_the_courses_own_or_the_cached_one(
+    no_network: None, tiny_model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = load_pretraining_model().config
+    assert load_pretraining_model(scale="gpu").config.hidden_size == own.hidden_size
+    folder = put_in_cache(tiny_model, REPO, REVISION)
+    model = load_pretraining_model(scale="gpu")
+    assert model.config.hidden_size == 8 and not model.training
+    saved = BertForPreTraining.from_pretrained(folder).eval()
+    ids = torch.tensor([[101, 2023, 103, 102]])
+    logits = model.predict(ids, ids == 103)
+    assert torch.allclose(logits, saved(ids).prediction_logits[0, 2:3], atol=1e-5)
+    own_only, in_place, cached = [line for line in lines(capsys) if line.startswith("pre-trained model")]
+    assert "in place of" not in own_only and "in place of" in in_place and "cache of this machine" in cached
 
 
 @pytest.mark.parametrize("damage", ["missing", "truncated", "no config"])
