@@ -27,6 +27,7 @@ from grading.sandbox.templates import KernelLost, kernel
 
 _GRACE = 5.0  # seconds between an interrupt and the end of the kernel
 _LAST_OUTPUTS = 10.0  # seconds for outputs to arrive after the reply, on a busy machine
+_QUEUE = 20  # messages that wait here; more wait in the kernel, whose memory is limited
 _ASK_EVERY = 0.5  # seconds, whether a kernel that nobody guards is still there
 _DEEPEST = 30  # of an output's own data
 
@@ -88,6 +89,7 @@ class Conversation:
     def _connect(self, kind: int, channel: str) -> zmq.Socket:
         socket = self._context.socket(kind)
         socket.linger = 0
+        socket.rcvhwm = _QUEUE
         socket.maxmsgsize = self._limits.message_bytes
         socket.connect(self._process.address(channel))
         return socket
@@ -174,6 +176,8 @@ class Conversation:
         # Outputs first: they were sent before the reply that ends a cell.
         for channel, socket in (("iopub", self._iopub), ("shell", self._shell)):
             for _ in range(100 if socket in ready else 0):  # and then look at the clock again
+                if self._received > self._limits.flood_bytes:
+                    return
                 try:
                     parts: list[bytes] = socket.recv_multipart(zmq.NOBLOCK)
                 except zmq.Again:

@@ -90,11 +90,9 @@ class _Run:
     isolation: Isolation
     trouble: str = ""
     warm: bool = False
+    deadline: float = 0.0  # of the whole notebook, from when its first kernel answers
     fatal: set[int] = field(default_factory=set)  # cells that are not to be run again
     done: set[int] = field(default_factory=set)  # cells whose outputs stand
-
-    def __post_init__(self) -> None:
-        self.deadline = time.monotonic() + self.limits.total_seconds
 
     def all_cells(self) -> None:
         """Until every cell has its outputs; a new kernel for each cell that ended the last one."""
@@ -103,6 +101,7 @@ class _Run:
                 return self.give_up(f"{len(self.fatal)} cells ended the kernel; the rest was not run.")
             with Conversation.open(self.isolation, self.limits, {SEED_VARIABLE: str(self.seed)}) as kernel:
                 self.warm = kernel.warm
+                self.deadline = self.deadline or time.monotonic() + self.limits.total_seconds
                 self._through(kernel, last=todo[-1])
         return None
 

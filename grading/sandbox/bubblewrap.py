@@ -31,15 +31,16 @@ def installed() -> str | None:
     return shutil.which(PROGRAM)
 
 
-def command(descriptor: int, settings: dict[str, Any], scratch_bytes: int) -> list[str]:
+def command(descriptor: int, info: int, settings: dict[str, Any], scratch_bytes: int) -> list[str]:
     """The words that start a template process in a new sandbox.
 
     Args:
         descriptor: of the template's end of the socket pair; it stays open through bubblewrap.
+        info: of a pipe on which bubblewrap says, as JSON, which process is the sandbox's first ("child-pid").
         settings: see `inside.template.main`. Where kernels have no namespaces of their own the sandbox's scratch
             folder is theirs, and limited to `scratch_bytes`.
     """
-    words = [installed() or PROGRAM, "--unshare-all", "--new-session"]
+    words = [installed() or PROGRAM, "--unshare-all", "--new-session", "--info-fd", str(info)]
     words += ["--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--clearenv"]
     for name, value in environment().items():
         words += ["--setenv", name, value]

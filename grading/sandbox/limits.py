@@ -37,7 +37,7 @@ class Limits:
     open_files: int = 256
     output_bytes: int = 1 * _MiB
     flood_bytes: int = 64 * _MiB
-    message_bytes: int = 16 * _MiB
+    message_bytes: int = 12 * _MiB
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

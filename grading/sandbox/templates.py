@@ -12,6 +12,7 @@ import json
 import os
 import secrets
 import select
+import signal
 import socket
 import subprocess
 import tempfile
@@ -46,26 +47,28 @@ class Template:
     def __init__(self, *, nested: bool, preload: bool = True, scratch_bytes: int = Limits.scratch_bytes):
         self.nested = nested
         self.used = False
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        settings = {"nested": nested, "preload": preload}
-        words = bubblewrap.command(theirs.fileno(), settings, scratch_bytes)
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the template
-        self.process = subprocess.Popen(
-            words,
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=self._errors,
-            stderr=self._errors,
-            start_new_session=True,  # Ctrl-C in the terminal is for this process alone
-        )
-        theirs.close()
-        self._socket = ours
         self._lock = threading.Lock()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the template
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._info, their_info = os.pipe()
+        settings = {"nested": nested, "preload": preload}
+        try:
+            self.process = subprocess.Popen(
+                bubblewrap.command(theirs.fileno(), their_info, settings, scratch_bytes),
+                pass_fds=[theirs.fileno(), their_info],
+                stdin=subprocess.DEVNULL,
+                stdout=self._errors,
+                stderr=self._errors,
+                start_new_session=True,  # Ctrl-C in the terminal is for this process alone
+            )
+        finally:
+            theirs.close()
+            os.close(their_info)
         try:
             self.about = self._hello()
-        except BaseException:
-            self.close()
-            raise
+        finally:
+            if not hasattr(self, "about"):
+                self.close()
 
     def _hello(self) -> dict[str, Any]:
         ready, _, _ = select.select([self._socket], [], [], _WARM_UP)
@@ -76,7 +79,7 @@ class Template:
         return about
 
     def _last_words(self) -> str:
-        self.close()
+        self._end()
         self._errors.seek(0)
         lines = self._errors.read()[-4000:].decode("utf-8", "replace").strip().splitlines()
         return lines[-1] if lines else f"it did not answer within {_WARM_UP:.0f} s"
@@ -108,10 +111,19 @@ class Template:
 
     def close(self) -> None:
         """End the template and every kernel of it. Returns when they are gone."""
-        with contextlib.suppress(OSError):
-            self._socket.close()
-        if self.process.poll() is None:
-            self.process.kill()  # its first process inside is bubblewrap's, whose death ends all others
+        self._end()
+        self._socket.close()
+        self._errors.close()
+
+    def _end(self) -> None:
+        if self._info >= 0:
+            info = os.read(self._info, 1 << 16)  # comes at once, or is empty when bubblewrap failed before
+            os.close(self._info)
+            self._info = -1
+            if info and self.process.poll() is None:
+                # The first process of the sandbox's PID namespace: Linux ends all the others with it.
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(json.loads(info)["child-pid"], signal.SIGKILL)
         self.process.wait()
 
     def forget(self) -> None:
@@ -135,6 +147,7 @@ class Kernel:
         self._listening = [self._listen(name) for name in CHANNELS]
         self._guard, self._guards_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.ended = ""
+        self.cpu_seconds = 0.0  # of the kernel and the children it waited for, once it has ended
 
     def _listen(self, channel: str) -> socket.socket:
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -174,6 +187,7 @@ class Kernel:
                 raise KernelLost("the kernel's guard is gone")
             said = json.loads(message)
             self.ended = said.get("ended") or "failed"
+            self.cpu_seconds = said.get("cpu_seconds", 0.0)
             if "failed" in said:
                 raise SandboxUnavailable(f"a kernel cannot be confined here: {said['failed']}")
         return self.ended
@@ -228,6 +242,11 @@ def kernel(isolation: Isolation, limits: Limits, env: dict[str, str]) -> Iterato
     finally:
         if not isolation.warm:
             template.close()
+
+
+def _cold_template(limits: Limits) -> Template:
+    """For one kernel, which imports what it needs."""
+    return Template(nested=False, preload=False, scratch_bytes=limits.scratch_bytes)
 
 
 def _own_template() -> Template:

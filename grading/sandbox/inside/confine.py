@@ -20,7 +20,16 @@ HOME = f"{SCRATCH}/home"
 TEMPORARY = f"{SCRATCH}/tmp"
 HOST_PROCESSES = "/run/proc"  # see bubblewrap.py; hidden from every kernel
 FILES = 10_000  # files in the scratch folder
-_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx")
+_DEVICES = (
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+    "/dev/pts",
+)
 
 
 def own_namespaces() -> None:

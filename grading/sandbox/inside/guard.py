@@ -43,8 +43,8 @@ def guard(request: Mapping[str, Any], control: socket.socket, listening: Sequenc
     reason = _watch(kernel, control, request["limits"], nested)
     with contextlib.suppress(ProcessLookupError):
         os.kill(kernel, signal.SIGKILL)
-    _, status = os.waitpid(kernel, 0)
-    _send(control, "ended", reason or _describe(status))
+    _, status, used = os.wait4(kernel, 0)
+    _send(control, "ended", reason or _describe(status), cpu_seconds=used.ru_utime + used.ru_stime)
 
 
 def _become_kernel(
@@ -149,6 +149,6 @@ def _describe(status: int) -> str:
     return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
 
 
-def _send(control: socket.socket, kind: str, text: str) -> None:
+def _send(control: socket.socket, kind: str, text: str, **more: Any) -> None:
     with contextlib.suppress(OSError):  # nobody is there any more
-        control.send(json.dumps({kind: text}).encode())
+        control.send(json.dumps({kind: text, **more}).encode())

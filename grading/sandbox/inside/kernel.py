@@ -18,6 +18,7 @@ class Kernel(IPKernelApp):
 
     def _bind_socket(self, s: Any, port: int) -> int:
         s.setsockopt(zmq.USE_FD, self.listening[self.bound])
+        s.sndhwm = 0  # nothing is dropped when the other side is slow: it waits here, in this kernel's memory
         self.bound += 1
         s.bind(f"ipc:///socket-{self.bound}")
         return self.bound

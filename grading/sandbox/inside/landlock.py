@@ -41,7 +41,8 @@ def confine(writable: Iterable[str], devices: Iterable[str]) -> None:
     for folder in writable:
         _allow(rules, folder, handled)
     for device in devices:
-        _allow(rules, device, handled & (_READ | _WRITE | _TRUNCATE | _DEVICE_CONTROL))
+        listing = _LIST if os.path.isdir(device) else 0  # noqa: PTH112
+        _allow(rules, device, handled & (_READ | _WRITE | _TRUNCATE | _DEVICE_CONTROL | listing))
     call("syscall", _RESTRICT, rules, ctypes.c_uint32(0))
     os.close(rules)
 

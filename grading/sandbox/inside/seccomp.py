@@ -35,6 +35,7 @@ _CALLS = {
     "umount2": (166, 39),
     "pivot_root": (155, 41),
     "chroot": (161, 51),
+    "syslog": (103, 116),
     "bpf": (321, 280),
     "perf_event_open": (298, 241),
     "userfaultfd": (323, 282),
