@@ -8,7 +8,7 @@ PYTHON ?= $(or $(shell for p in python3 python3.14 python3.13 python3.12 python3
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done),python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test demo doctor release check lock clean
+.PHONY: help lab test demo book doctor release check lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -23,6 +23,9 @@ test: $(READY)  ## set up what the tests need, then lint, type-check and run eve
 
 demo: $(READY)  ## a class of learners, from release to grades, in a temporary course
 	@$(BIN)/python -m insidebert demo $(ARGS)
+
+book: $(READY)  ## the executed lessons as a static site, build/book/html (minutes)
+	@$(BIN)/python docs/book/build.py $(ARGS)
 
 doctor: $(READY)  ## what is installed here, what is missing, and the cure
 	@$(BIN)/python -m insidebert doctor
