@@ -17,6 +17,7 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import inspect
+import itertools
 import json
 import os
 import platform
@@ -59,23 +60,18 @@ def load_corpus(
 
     split: "train", or "held_out", the tenth whose documents training never sees. `limit` keeps the first so
     many documents. The first call reads the installed packages (about a minute) and caches the result
-    under `cache_dir`, by default the user's cache folder; packages that are not installed are left out.
+    under `cache_dir`, by default the user's cache folder; packages that are not installed are left out. With
+    a `limit` and no cache it reads only as far as it must, and caches nothing.
     """
     if split not in ("train", "held_out"):
         raise ValueError(f'There is no split {split!r}: ask for "train" or "held_out".')
     folder = Path(cache_dir) if cache_dir else Path(platformdirs.user_cache_dir("insidebert"))
     path = folder / f"corpus-{fingerprint()}.jsonl"
-    if not path.exists():
+    if limit is None and not path.exists():
         write_cache(path, build_corpus(progress=progress))
-    documents: list[list[str]] = []
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            if limit is not None and len(documents) >= limit:
-                break
-            row = json.loads(line)
-            if is_held_out(row["name"]) == (split == "held_out"):
-                documents.append(row["sentences"])
-    return documents
+    documents = read_cache(path) if path.exists() else build_corpus(progress=progress)
+    wanted = (sentences for name, sentences in documents if is_held_out(name) == (split == "held_out"))
+    return list(itertools.islice(wanted, limit))
 
 
 def versions() -> dict[str, str]:
@@ -122,6 +118,14 @@ def write_cache(path: Path, documents: Iterable[tuple[str, list[str]]]) -> None:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def read_cache(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """What `write_cache` wrote, document by document."""
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            yield row["name"], row["sentences"]
 
 
 # ---------------------------------------------------------------------------------------------- reading

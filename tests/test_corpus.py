@@ -148,6 +148,18 @@ def test_the_cache_is_read_without_the_sources(sources: Path, tmp_path: Path) ->
     assert corpus.load_corpus(cache_dir=tmp_path, limit=3, progress=False) == first[:3]
 
 
+def test_a_few_documents_are_read_without_the_rest(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything = corpus.load_corpus("held_out", cache_dir=tmp_path / "full", progress=False)
+    read: list[Path] = []
+    documents_in = corpus.documents_in
+    monkeypatch.setattr(corpus, "documents_in", lambda path: read.append(path) or documents_in(path))
+    few = corpus.load_corpus("held_out", cache_dir=tmp_path / "few", limit=1, progress=False)
+    assert few == everything[:1]
+    assert len(read) < 60 and not (tmp_path / "few").exists()
+
+
 def test_an_interrupted_build_leaves_no_cache(
     sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
