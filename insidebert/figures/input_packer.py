@@ -11,7 +11,7 @@ from insidebert import frontend
 from insidebert.figures import pieces, style
 from insidebert.packing import pack_pair
 
-TEXTS = ("This teddy bear is unbelievably cute.", "It sleeps beside my keyboard.")
+TEXTS = ("This teddybear is so cute.", "It sleeps beside me.")
 
 
 def input_packer(
@@ -75,7 +75,7 @@ def picture(tokenizer: Any, text_a: str, text_b: str, max_length: int) -> style.
     figure = style.blank(11, 1.7)
     axes = figure.subplots()
     colours = [None if name in special else pieces.PARTS[s] for name, s in zip(names, segments, strict=True)]
-    middles = pieces.draw_row(axes, 0, names, colours)
+    middles = pieces.draw_row(axes, 0, names, colours, narrowest=5)  # ids have up to five digits
     lines = {"token id": row["input_ids"], "segment id": segments, "position id": range(len(names))}
     for y, (name, values) in enumerate(lines.items(), start=1):
         axes.text(-1, y, name, ha="right", va="center", fontsize=9)

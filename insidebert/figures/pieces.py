@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 TINT = 0.28  # of a part's colour on white, as in pieces.css
 PARTS = (style.SKY, style.ORANGE)  # of segment 0 and of segment 1
 HIDDEN = "#444444"
+MARGIN = 16  # characters for the names of the lines, left of the row
+INCHES = 0.1  # a character
 
 
 def source(name: str) -> str:
@@ -37,15 +39,18 @@ def vocabulary(tokenizer: Any) -> str:
     return "\n".join(sorted(table, key=table.__getitem__))
 
 
-def draw_row(axes: Axes, y: float, pieces: Sequence[str], colours: Sequence[str | None]) -> list[float]:
-    """One row of boxes, as wide as their pieces; a colour of None leaves a box white. Returns the middles, in
-    characters.
+def draw_row(
+    axes: Axes, y: float, pieces: Sequence[str], colours: Sequence[str | None], narrowest: int = 1
+) -> list[float]:
+    """One row of boxes, as wide as their pieces, at least `narrowest` characters; a colour of None leaves a box white.
+
+    The figure becomes as wide as the row needs. Returns the middles of the boxes, in characters.
     """
     from matplotlib.patches import Rectangle
 
     x, middles = 0.0, []
     for piece, colour in zip(pieces, colours, strict=True):
-        width = max(len(piece), 5) + 1.4  # an id under it has up to five digits
+        width = max(len(piece), narrowest) + 1.4
         face = colour if colour == HIDDEN else _tinted(colour)
         axes.add_patch(Rectangle((x, y - 0.4), width, 0.8, facecolor=face, edgecolor=colour or style.GREY))
         ink = "white" if colour == HIDDEN else "black"
@@ -54,7 +59,9 @@ def draw_row(axes: Axes, y: float, pieces: Sequence[str], colours: Sequence[str 
         )
         middles.append(x + width / 2)
         x += width + 0.5
-    axes.set_xlim(-12, max(axes.get_xlim()[1], x))
+    axes.set_xlim(-MARGIN, max(axes.get_xlim()[1], x))
+    if axes.figure is not None:
+        axes.figure.set_figwidth(INCHES * (axes.get_xlim()[1] + MARGIN))  # type: ignore[union-attr]
     return middles
 
 
