@@ -40,8 +40,20 @@ def command(descriptor: int, info: int, settings: dict[str, Any], scratch_bytes:
         settings: see `inside.template.main`. Where kernels have no namespaces of their own the sandbox's scratch
             folder is theirs, and limited to `scratch_bytes`.
     """
-    words = [installed() or PROGRAM, "--unshare-all", "--new-session", "--info-fd", str(info)]
-    words += ["--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--clearenv"]
+    words = [installed() or PROGRAM, "--info-fd", str(info), "--new-session", "--clearenv"]
+    words += [f"--unshare-{kind}" for kind in ("ipc", "pid", "net", "uts", "cgroup-try")]
+    words += ["--hostname", "sandbox"]
+    if os.getuid() != 0:  # root's template becomes nobody by itself: see confine.leave_root
+        words += ["--unshare-user", "--uid", "1000", "--gid", "1000"]
+    shown = [
+        *python_folders(),
+        _package("insidebert"),
+        _package("checks"),
+        Path(_CODE, "inside"),
+        Path("/etc/x"),
+    ]
+    for folder in sorted({above for path in shown for above in path.parents}):
+        words += ["--perms", "0755", "--dir", str(folder)]  # or bubblewrap makes them for its own user alone
     for name, value in environment().items():
         words += ["--setenv", name, value]
     for path in _SYSTEM:
@@ -54,15 +66,12 @@ def command(descriptor: int, info: int, settings: dict[str, Any], scratch_bytes:
         words += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
     words += ["--ro-bind", str(Path(confine.__file__).parent), f"{_CODE}/inside"]
     words += ["--proc", "/proc", "--dev", "/dev"]
-    if settings["nested"]:
-        if os.getuid() == 0:
-            # bubblewrap covers parts of /proc where root could write to them, and Linux then refuses a kernel's
-            # own /proc. A whole one beside it, which every kernel's walls cover, changes that.
-            words += ["--bind", "/proc", confine.HOST_PROCESSES]
-    else:
-        words += ["--disable-userns"]
+    if settings["nested"] and os.getuid() == 0:
+        # bubblewrap covers the parts of /proc that root could write to, and Linux then refuses a kernel's own
+        # /proc. A whole one beside it, which every kernel's walls cover, changes that.
+        words += ["--bind", "/proc", confine.HOST_PROCESSES]
     for scratch in (confine.SCRATCH, confine.SHARED_MEMORY):
-        words += ["--size", str(scratch_bytes), "--tmpfs", scratch]
+        words += ["--perms", "1777", "--size", str(scratch_bytes), "--tmpfs", scratch]
     words += ["--symlink", confine.TEMPORARY, "/tmp", "--chdir", confine.SCRATCH]
     return [*words, "--", *start(descriptor, settings)]
 

@@ -20,6 +20,7 @@ HOME = f"{SCRATCH}/home"
 TEMPORARY = f"{SCRATCH}/tmp"
 HOST_PROCESSES = "/run/proc"  # see bubblewrap.py; hidden from every kernel
 FILES = 10_000  # files in the scratch folder
+_NOBODY = 65534
 _DEVICES = (
     "/dev/null",
     "/dev/zero",
@@ -30,6 +31,15 @@ _DEVICES = (
     "/dev/ptmx",
     "/dev/pts",
 )
+
+
+def leave_root() -> None:
+    """Become nobody, for good: root's processes could not be counted, and have rights in files of root's."""
+    if os.getuid() == 0:
+        os.setgroups([])
+        os.setresgid(_NOBODY, _NOBODY, _NOBODY)
+        os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+        linux.own_proc_files()
 
 
 def own_namespaces() -> None:
@@ -51,7 +61,6 @@ def own_files(scratch_bytes: int) -> None:
     if os.path.isdir(HOST_PROCESSES):  # noqa: PTH112
         linux.mount_small(HOST_PROCESSES, 4096, 1)
     _forbid("/proc/sys/user/max_user_namespaces", 0)  # in a new one it would be root and could mount
-    _forbid("/proc/sys/kernel/pid_max", 301)  # where RLIMIT_NPROC does not hold: for root's processes
     _forbid("/proc/sys/kernel/shmall", 0)
 
 

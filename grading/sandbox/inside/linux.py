@@ -18,7 +18,7 @@ NEW_NAMESPACES = {
     "mount": 0x00020000,
 }
 _NO_SUID, _NO_DEVICES = 2, 4
-_PARENT_DEATH_SIGNAL, _DROP_BOUND, _NO_NEW_PRIVILEGES = 1, 24, 38
+_PARENT_DEATH_SIGNAL, _DUMPABLE, _DROP_BOUND, _NO_NEW_PRIVILEGES = 1, 4, 24, 38
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 _SET_FLAGS, _UP = 0x8914, 0x1
 
@@ -62,6 +62,11 @@ def raise_loopback() -> None:
 
 def die_with_parent(signal: int) -> None:
     call("prctl", _PARENT_DEATH_SIGNAL, signal, 0, 0, 0)
+
+
+def own_proc_files() -> None:
+    """Give this process back its own files in /proc, which a change of user takes away."""
+    call("prctl", _DUMPABLE, 1, 0, 0, 0)
 
 
 def no_new_privileges() -> None:

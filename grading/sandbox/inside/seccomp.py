@@ -11,12 +11,12 @@ import errno
 import os
 import struct
 
-from .linux import call
+from .linux import NEW_NAMESPACES, call
 
 _PRCTL_SET_SECCOMP, _MODE_FILTER = 22, 2
-_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _FAIL, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
-_NUMBER_AT, _ARCHITECTURE_AT = 0, 4
+_NUMBER_AT, _ARCHITECTURE_AT, _FIRST_ARGUMENT_AT = 0, 4, 16
 _FOREIGN = 0x40000000  # x86-64 kernels run a second, 32-bit set of calls from this number on
 
 # x86_64 and aarch64; calls since Linux 5 have one number everywhere
@@ -51,6 +51,7 @@ _CALLS = {
     "mount_setattr": (442, 442),
     "memfd_secret": (447, 447),
 }
+_CLONE, _CLONE_3 = (56, 220), 435
 _MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 
 
@@ -67,21 +68,33 @@ def confine() -> None:
         return
     architecture, column = _MACHINES[machine]
     numbers = sorted(row[column] for row in _CALLS.values())
-    code = _program(architecture, numbers)
+    code = _program(architecture, numbers, _CLONE[column])
     program = _Program(len(code) // 8, code)
     call("prctl", _PRCTL_SET_SECCOMP, _MODE_FILTER, ctypes.byref(program), 0, 0)
 
 
-def _program(architecture: int, numbers: list[int]) -> bytes:
-    """Kill what speaks another architecture's numbers; fail what is on the list; let the rest pass."""
+def _program(architecture: int, numbers: list[int], clone: int) -> bytes:
+    """Kill what speaks another architecture's numbers; fail what is on the list; let the rest pass.
+
+    A step is its code, how many steps to skip if true and if false, and its operand.
+    """
     count = len(numbers)
     steps = [
         (_LOAD, 0, 0, _ARCHITECTURE_AT),
         (_EQUAL, 1, 0, architecture),
         (_RETURN, 0, 0, _KILL),
         (_LOAD, 0, 0, _NUMBER_AT),
-        (_AT_LEAST, count + 1, 0, _FOREIGN),
+        (_AT_LEAST, count + 6, 0, _FOREIGN),
+        # The C library does without clone3, whose flags no filter can see.
+        (_EQUAL, 0, 1, _CLONE_3),
+        (_RETURN, 0, 0, _FAIL | errno.ENOSYS),
     ]
-    steps += [(_EQUAL, count - index, 0, number) for index, number in enumerate(numbers)]
-    steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _FAIL | errno.EPERM)]
+    steps += [(_EQUAL, count + 3 - index, 0, number) for index, number in enumerate(numbers)]
+    steps += [
+        (_EQUAL, 0, 2, clone),
+        (_LOAD, 0, 0, _FIRST_ARGUMENT_AT),
+        (_ANY_BIT, 1, 0, NEW_NAMESPACES["user"]),
+        (_RETURN, 0, 0, _ALLOW),
+        (_RETURN, 0, 0, _FAIL | errno.EPERM),
+    ]
     return b"".join(struct.pack("HBBI", *step) for step in steps)

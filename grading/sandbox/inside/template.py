@@ -43,6 +43,7 @@ def main(descriptor: int, settings: dict[str, Any]) -> None:
     """
     channel = socket.socket(fileno=descriptor)
     os.set_inheritable(descriptor, False)
+    confine.leave_root()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the other side to handle
     for folder in (confine.HOME, confine.TEMPORARY):
         Path(folder).mkdir(exist_ok=True)
