@@ -15,6 +15,7 @@ from nbgrader.preprocessors import (
 from grading import evidence
 from grading.exporter import Intake
 from grading.feedback_page import FeedbackExporter
+from grading.lms import Collector, Extractor
 from grading.preprocessors import Judge, Probe
 from grading.sanitising import Sanitise, markdown
 
@@ -26,6 +27,8 @@ c.CourseDirectory.release_directory = "exercises"
 # What a grading run keeps for the instructor is neither taken from a submission nor copied to the feedback.
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", evidence.FILE]
 
+c.ZipCollectApp.extractor_plugin = Extractor
+c.ZipCollectApp.collector_plugin = Collector
 c.Autograde.exporter_class = Intake  # reads submissions as hostile bytes and rebuilds them from the release
 c.Autograde.sanitize_preprocessors = []  # which leaves nothing to put right
 c.Autograde.autograde_preprocessors = [
@@ -37,7 +40,8 @@ c.Autograde.autograde_preprocessors = [
     AssignLatePenalties,
     CheckCellMetadata,
 ]
-c.Execute.timeout = 60  # seconds a cell; a check takes under 3
+c.Probe.timeout = 60  # seconds a cell; a check takes under 3
+c.Execute.timeout = 60  # the same where a learner presses Validate
 c.Execute.iopub_timeout = 60  # a busy machine is slow to say that a cell has ended
 c.Execute.startup_timeout = 180
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
