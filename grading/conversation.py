@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -20,10 +20,9 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from checks.protocol import EVIDENCE_MIME, MAX_EVIDENCE_BYTES
-from grading.sandbox.isolation import NONE, Isolation
+from grading.sandbox.isolation import NONE, Isolation, KernelLost
 from grading.sandbox.limits import Limits
 from grading.sandbox.plain import plain_kernel
-from grading.sandbox.templates import KernelLost, kernel
 
 _GRACE = 5.0  # seconds between an interrupt and the end of the kernel
 _LAST_OUTPUTS = 10.0  # seconds for outputs to arrive after the reply, on a busy machine
@@ -62,9 +61,10 @@ class Conversation:
         self._shell = self._connect(zmq.DEALER, "shell")
         self._iopub = self._connect(zmq.SUB, "iopub")
         self._iopub.subscribe(b"")
+        self._cut = self._iopub.get_monitor_socket(zmq.EVENT_DISCONNECTED)
         self._poller = zmq.Poller()
         self._asks = process.fileno() is None
-        for source in (self._shell, self._iopub, process.fileno()):
+        for source in (self._shell, self._iopub, self._cut, process.fileno()):
             if source is not None:
                 self._poller.register(source, zmq.POLLIN)
 
@@ -77,14 +77,21 @@ class Conversation:
             SandboxUnavailable: it cannot be confined.
             KernelLost: it did not come to answer.
         """
-        opened = plain_kernel(env) if isolation == NONE else kernel(isolation, limits, env)
-        with opened as (process, warm):
+        with cls._kernel(isolation, limits, env) as (process, warm):
             talk = cls(process, limits, warm=warm)
             try:
                 talk._greet()
                 yield talk
             finally:
                 talk._context.destroy(linger=0)
+
+    @staticmethod
+    def _kernel(isolation: Isolation, limits: Limits, env: dict[str, str]) -> AbstractContextManager[Any]:
+        if isolation == NONE:
+            return plain_kernel(env)
+        from grading.sandbox.templates import kernel  # there is no such thing but on Linux
+
+        return kernel(isolation, limits, env)
 
     def _connect(self, kind: int, channel: str) -> zmq.Socket:
         socket = self._context.socket(kind)
@@ -150,12 +157,24 @@ class Conversation:
                 return Ended("OutputLimitError", text)
             if why := self._process.why_ended():
                 return self._died(why)
+            if self._cut.poll(0):
+                return self._cut_off()
         if interrupted:
             outputs.error(self._timed_out(seconds))
         return None
 
     def _timed_out(self, seconds: float) -> Ended:
         return Ended("CellTimeoutError", f"the cell ran longer than {seconds:.0f} s")
+
+    def _cut_off(self) -> Ended:
+        """ZeroMQ hangs up when a kernel ends, and on a message over the limit, after which the next would be lost."""
+        soon = time.monotonic() + 1
+        while time.monotonic() < soon:
+            if why := self._process.why_ended():
+                return self._died(why)
+            time.sleep(0.02)
+        text = f"the submission sent more than {_size(self._limits.message_bytes)} of output at once"
+        return Ended("OutputLimitError", text)
 
     def _died(self, why: str) -> Ended:
         texts = {

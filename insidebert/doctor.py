@@ -6,22 +6,20 @@
 from __future__ import annotations
 
 import argparse
-import ctypes
 import importlib.util
 import os
 import platform
-import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, entry_points, requires, version
 from pathlib import Path
 from typing import Literal
 
 from insidebert.lab import EXCHANGE, configured_exchange, exchange_directory, find_course
 from insidebert.sources import hub_answers
 
+PLUGINS = "insidebert.doctor"  # entry points: functions without arguments that return a `Finding`
 HUB_SECONDS = 3.0
 OLDEST_PYTHON = (3, 11)
 EXTENSIONS = ("formgrader", "validate_assignment", "assignment_list", "course_list")
@@ -263,41 +261,12 @@ def _exchange() -> Finding:
 
 
 def _sandbox() -> Finding:
-    """Whether the grader's sandbox works here; a learner does not need it."""
-    if sys.platform != "linux":
-        return Finding(
-            "sandbox", "warning", "the sandboxed grader is for Linux", "Grade on Linux; learning works here."
-        )
-    bwrap = shutil.which("bwrap")
-    if bwrap is None:
-        cure = "Only grading needs it: sudo apt-get install bubblewrap"
-        return Finding("sandbox", "warning", "bubblewrap is not installed", cure)
-    words = [bwrap, "--unshare-all", "--ro-bind", "/", "/", "true"]
-    try:
-        tried = subprocess.run(
-            words, capture_output=True, text=True, encoding="utf-8", timeout=10, check=False
-        )
-        reason = tried.stderr.strip() if tried.returncode else ""
-    except (OSError, subprocess.TimeoutExpired) as error:
-        reason = str(error)
-    if reason:
-        cure = (
-            "Only grading needs it: allow unprivileged user namespaces, or run in a container that has them."
-        )
-        return Finding("sandbox", "warning", f"bubblewrap does not run here: {reason}", cure)
-    abi = landlock_abi()
-    return Finding(
-        "sandbox", "ok", f"bubblewrap runs; {f'Landlock ABI {abi}' if abi else 'the kernel has no Landlock'}"
-    )
-
-
-def landlock_abi() -> int:
-    """The version of Landlock that this Linux kernel offers; 0 for none, and elsewhere."""
-    if sys.platform != "linux":
-        return 0
-    create_ruleset, ask_version = 444, 1  # landlock_create_ruleset(2), the same number on every architecture
-    answer = ctypes.CDLL(None).syscall(create_ruleset, None, ctypes.c_size_t(0), ctypes.c_uint32(ask_version))
-    return max(int(answer), 0)
+    """Whether the grader's sandbox works here, if a grader is here; a learner does not need it."""
+    for plugin in entry_points(group=PLUGINS, name="sandbox"):
+        if importlib.util.find_spec(plugin.module.partition(".")[0]) is not None:
+            found: Finding = plugin.load()()
+            return found
+    return Finding("sandbox", "ok", "not needed: it belongs to the grader, which is not here")
 
 
 CHECKS = (_python, _packages, _device, _hub, _encoder, _checkpoint, _extensions, _exchange, _sandbox)

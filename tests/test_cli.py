@@ -303,7 +303,7 @@ def test_something_missing_is_status_1_with_its_cure(
 
 def test_no_bubblewrap_is_no_hindrance_to_learning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor.sys, "platform", "linux")
-    monkeypatch.setattr(doctor.shutil, "which", lambda _name: None)
+    monkeypatch.setattr("shutil.which", lambda _name: None)
     finding = doctor._sandbox()
     assert finding.state == "warning"
     assert "bubblewrap" in finding.cure
@@ -312,7 +312,6 @@ def test_no_bubblewrap_is_no_hindrance_to_learning(monkeypatch: pytest.MonkeyPat
 def test_elsewhere_the_grader_says_it_is_for_linux(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor.sys, "platform", "darwin")
     assert "Linux" in doctor._sandbox().text
-    assert doctor.landlock_abi() == 0
 
 
 def test_a_hub_that_does_not_answer_is_only_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:

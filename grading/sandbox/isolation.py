@@ -14,63 +14,86 @@ class SandboxUnavailable(CommandError):
     """No sandbox can be made here, or it broke while it was made."""
 
 
+class KernelLost(Exception):
+    """A kernel or its template went away without a word, which is not the submission's doing."""
+
+
 @dataclass(frozen=True)
 class Isolation:
     """How a submission is kept apart.
 
     Attributes:
         name: "bubblewrap+landlock", "bubblewrap", "none" (only when asked for), or empty where none is possible.
-        missing: what is not as it could be, why, and the cure.
+        why: what is not as it could be, and why.
+        cure: what to do about it.
         warm: kernels can be forked from a template, each in namespaces of its own.
     """
 
     name: str
-    missing: str = ""
+    why: str = ""
+    cure: str = ""
     warm: bool = False
 
+    @property
+    def missing(self) -> str:
+        """What is not as it could be, and the cure; empty when all is well."""
+        return ". ".join(part for part in (self.why, self.cure) if part)
 
-NONE = Isolation("none", "submissions run with the rights of whoever grades: --isolation none was given")
+
+NONE = Isolation("none", "submissions run with the rights of whoever grades")
+_TRIAL = 20.0  # seconds
 
 
 @cache
 def detect() -> Isolation:
-    """Try it: make a sandbox the way grading does, without the imports. Takes under a second, once a process."""
+    """What this machine can do; looked at once a process."""
+    return examine()
+
+
+def examine() -> Isolation:
+    """Try it: make a sandbox the way grading does, without the imports. Takes under a second."""
     if sys.platform != "linux":
         return Isolation(
-            "", "the sandbox needs Linux. Grade on a Linux machine, in a virtual one or in WSL 2"
+            "", "the sandbox needs Linux", "Grade on a Linux machine, in a virtual one or in WSL 2"
         )
     from grading.sandbox import bubblewrap
-    from grading.sandbox.limits import Limits
-    from grading.sandbox.templates import KernelLost, Template
+    from grading.sandbox.inside import landlock
 
     if bubblewrap.installed() is None:
-        return Isolation("", "bubblewrap is not installed. sudo apt-get install bubblewrap")
-    reasons = []
-    for nested in (True, False):
-        try:
-            template = Template(nested=nested, preload=False)
-        except (SandboxUnavailable, OSError) as error:
-            reasons.append(str(error))
-            continue
-        try:
-            kernel = template.kernel(Limits(), {}, trial=True)
-            kernel.why_ended(10)
-            kernel.close()
-        except (SandboxUnavailable, KernelLost) as error:
-            reasons.append(str(error))
-            continue
-        finally:
-            template.close()
-        name = "bubblewrap+landlock" if template.about["landlock"] else "bubblewrap"
-        return Isolation(name, "; ".join(_shortfalls(name, reasons)), warm=nested)
-    return Isolation("", f"{reasons[-1]}. {cure(reasons[-1])}")
+        return Isolation("", "bubblewrap is not installed", "sudo apt-get install bubblewrap")
+    warm = _fails(nested=True)
+    cold = _fails(nested=False) if warm else ""
+    if cold:
+        return Isolation("", cold, cure(cold))
+    whys, cures = [], []
+    if warm:
+        whys.append(f"kernels start cold, some seconds each ({warm})")
+        cures.append(cure(warm))
+    if not landlock.version():
+        whys.append("the kernel has no Landlock")
+        cures.append("Linux 5.13 or newer has it")
+    name = "bubblewrap+landlock" if landlock.version() else "bubblewrap"
+    return Isolation(name, "; ".join(whys), ". ".join(cures), warm=not warm)
 
 
-def _shortfalls(name: str, reasons: list[str]) -> list[str]:
-    found = (
-        [] if name == "bubblewrap+landlock" else ["the kernel has no Landlock (Linux 5.13 or newer has it)"]
-    )
-    return found + [f"kernels start cold, some seconds each: {reason}. {cure(reason)}" for reason in reasons]
+def _fails(*, nested: bool) -> str:
+    """Why a kernel cannot be walled in, with namespaces of its own or without; empty when it can."""
+    from grading.sandbox.limits import Limits
+    from grading.sandbox.templates import Template
+
+    try:
+        template = Template(nested=nested, preload=False)
+    except (SandboxUnavailable, OSError) as error:
+        return str(error)
+    try:
+        kernel = template.kernel(Limits(), {}, trial=True)
+        ended = kernel.why_ended(_TRIAL)
+        kernel.close()
+    except (SandboxUnavailable, KernelLost) as error:
+        return str(error)
+    finally:
+        template.close()
+    return "" if ended == "exit status 0" else f"a trial kernel ended with {ended or 'silence'}"
 
 
 def cure(reason: str) -> str:
@@ -90,6 +113,8 @@ def cure(reason: str) -> str:
             "This is a container: allow user namespaces and an unmasked /proc in it, e.g. docker run --security-opt "
             "seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined"
         )
+    if "Permission denied: '/" in reason:
+        return f"Root grades as nobody, who must be able to read the course and this Python: chmod -R a+rX {sys.prefix}"
     if "unknown option" in reason.lower():
         return "Install bubblewrap 0.8 or newer"
     return "Unprivileged user namespaces must be allowed here"

@@ -24,16 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from grading.sandbox import bubblewrap
-from grading.sandbox.isolation import Isolation, SandboxUnavailable
+from grading.sandbox.isolation import Isolation, KernelLost, SandboxUnavailable
 from grading.sandbox.limits import Limits
 
 CHANNELS = ("shell", "stdin", "control", "iopub")  # in the order in which an IPython kernel binds them
 _WARM_UP = 180.0  # seconds for the imports, on a busy machine
 _LONGEST_PATH = 90  # of the 107 bytes that the name of a Unix socket may have
-
-
-class KernelLost(Exception):
-    """The kernel or its template went away without a word, which is not the submission's doing."""
 
 
 class Template:
@@ -88,13 +84,13 @@ class Template:
     def alive(self) -> bool:
         return self.process.poll() is None
 
-    def kernel(self, limits: Limits, env: dict[str, str], *, trial: bool = False) -> Kernel:
+    def kernel(self, limits: Limits, env: dict[str, str], *, key: str = "", trial: bool = False) -> Kernel:
         """Fork a kernel; as a trial, one that ends when its walls are up.
 
         Raises:
             KernelLost: the template is gone.
         """
-        kernel = Kernel()
+        kernel = Kernel(key)
         try:
             message = json.dumps(
                 {"key": kernel.key, "env": env, "limits": asdict(limits), "trial": trial}
@@ -139,8 +135,8 @@ class Kernel:
     The sockets are opened here and given to the kernel listening, so that nothing in the sandbox needs a path.
     """
 
-    def __init__(self) -> None:
-        self.key = secrets.token_hex(32)
+    def __init__(self, key: str = "") -> None:
+        self.key = key or secrets.token_hex(32)
         self._folder = tempfile.TemporaryDirectory(prefix="kernel-", dir=_short_folder())
         self.ip = str(Path(self._folder.name, "k"))
         self.ports = {name: number for number, name in enumerate(CHANNELS, 1)}
@@ -219,8 +215,14 @@ _own_lock = threading.Lock()
 
 
 @contextmanager
-def kernel(isolation: Isolation, limits: Limits, env: dict[str, str]) -> Iterator[tuple[Kernel, bool]]:
+def kernel(
+    isolation: Isolation, limits: Limits, env: dict[str, str], key: str = ""
+) -> Iterator[tuple[Kernel, bool]]:
     """A new kernel in a sandbox, and whether it is warm; when the block ends so does all the kernel started.
+
+    Args:
+        env: for the kernel alone, on top of what the sandbox has.
+        key: that messages are signed with; a new one unless given.
 
     Raises:
         KernelLost: the template went away; the next call starts another.
@@ -231,7 +233,7 @@ def kernel(isolation: Isolation, limits: Limits, env: dict[str, str]) -> Iterato
     )
     warm = template.used
     try:
-        started = template.kernel(limits, env)
+        started = template.kernel(limits, env, key=key)
         try:
             yield started, warm
         finally:
