@@ -79,7 +79,7 @@ def _css() -> str:
         # The background is the page's own.
         rules = "\n".join(line for line in rules.splitlines() if line.startswith("pre.code ."))
         colours.append(f"{when} {{\n{rules}\n}}" if when else rules)
-    return (_TEMPLATES / "feedback.css").read_text(encoding="utf-8") + "\n".join(colours)
+    return (_TEMPLATES / "page.css").read_text(encoding="utf-8") + "\n".join(colours)
 
 
 def _block(cell: NotebookNode) -> dict[str, Any]:
