@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import glob
 import re
+import shutil
 import tempfile
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +32,11 @@ class Intake(NotebookExporter):
     def __init__(self, **traits: Any):
         super().__init__(**traits)
         if isinstance(self.parent, Autograde):
-            self._stage = tempfile.TemporaryDirectory(prefix="insidebert-intake-", ignore_cleanup_errors=True)
-            self._redirect(self.parent, Path(self._stage.name))
+            stage = tempfile.mkdtemp(prefix="insidebert-intake-")
+            weakref.finalize(
+                self, shutil.rmtree, stage, ignore_errors=True
+            )  # with the run that this is made for
+            self._redirect(self.parent, Path(stage))
 
     def _redirect(self, converter: Autograde, stage: Path) -> None:
         """Take in every submission of the run, and give the run a course whose submissions lie in `stage`.
