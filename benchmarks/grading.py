@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -34,6 +35,8 @@ import psutil
 from nbformat import NotebookNode
 
 ROOT = Path(__file__).parents[1]
+# nbgrader calls `alembic` by name.
+ENVIRONMENT = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 AS_INSTALLED = """c = get_config()
 c.CourseDirectory.course_id = "inside-bert"
 c.CourseDirectory.source_directory = "solutions"
@@ -83,7 +86,7 @@ def make_course(folder: Path, spread: dict[str, int], config: str | None = None)
     for assignment, count in spread.items():
         shutil.copytree(ROOT / "solutions" / assignment, folder / "solutions" / assignment)
         command = [sys.executable, "-m", "nbgrader", "generate_assignment", assignment]
-        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        subprocess.run(command, cwd=folder, check=True, capture_output=True, env=ENVIRONMENT)
         for number, notebook in enumerate(submissions(assignment, count)):
             target = folder / "submitted" / f"learner{number:04}" / assignment / f"{assignment}.ipynb"
             target.parent.mkdir(parents=True)
@@ -132,7 +135,7 @@ def watch(command: list[str], folder: Path, trace: list[float] | None = None) ->
     """Run a command to its end. `trace` collects the command's own memory in MB, twice a second."""
     began, measured = time.perf_counter(), Measured()
     with tempfile.TemporaryFile() as said:
-        process = psutil.Popen(command, cwd=folder, stdout=said, stderr=said)
+        process = psutil.Popen(command, cwd=folder, stdout=said, stderr=said, env=ENVIRONMENT)
         while process.poll() is None:
             _look(process, measured, trace)
             time.sleep(0.5)

@@ -1,7 +1,7 @@
 """`insidebert demo`: a class of learners from release to grades, in a course that is gone afterwards.
 
-The class is made up; everything it goes through is real: nbgrader's release, exchange, collection, autograding,
-feedback and export, with this course's own configuration.
+The class is made up; everything it goes through is real: nbgrader's release, exchange and collection, our grading, and
+nbgrader's feedback and export, with this course's own configuration.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import argparse
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ from insidebert.cli import CommandError
 
 if TYPE_CHECKING:
     from grading.course import Course
+    from grading.run import Outcome
 
 ASSIGNMENT = "parameter_budget"
 
@@ -81,6 +81,7 @@ CLASS: dict[str, dict[str, str] | None] = {
     },
 }
 WITHOUT_NOTEBOOK = "rosa"  # hands in a folder without a notebook
+LONGEST_CELL = 12.0  # seconds; somebody hands in an endless loop, and a check takes under 3
 
 
 def command(commands: argparse._SubParsersAction) -> None:
@@ -117,10 +118,9 @@ def demo(home: Path, folder: Path, *, report: Path | None, picture: Path | None,
     """Run the whole way in `folder`, with the sources and the configuration of the course in `home`."""
     from rich.console import Console
 
-    from grading.autograding import autograde, submitted_students
     from grading.course import done
     from grading.release import release
-    from grading.report import Report, table
+    from grading.report import table
 
     console = Console(record=picture is not None, width=None if picture is None else 100)
     course = _make_course(home, folder)
@@ -134,31 +134,48 @@ def demo(home: Path, folder: Path, *, report: Path | None, picture: Path | None,
     with console.status("Collecting …"):
         done(course.api.collect(ASSIGNMENT), "Collecting")
 
-    began = time.perf_counter()
-    waiting = submitted_students(course, ASSIGNMENT)
-    graded = autograde(course, ASSIGNMENT, waiting)
-    submissions = list(_watch(console, graded, "Autograding", total=len(waiting)))
-    rows = [row for submission in submissions for row in submission.rows]
-    result = Report(rows, time.perf_counter() - began)
+    outcome = _grade(console, course)
+    rows = outcome.report.rows
 
     with console.status("Writing feedback, exporting grades …"):
         done(course.api.generate_feedback(ASSIGNMENT), "Writing feedback")
         done(course.api.release_feedback(ASSIGNMENT), "Returning feedback")
         _export(course)
     console.print(table(rows))
-    for submission in submissions:
-        if submission.trouble:
-            console.print(f"{submission.student} {submission.trouble}", markup=False)
-    summary = result.to_json()["summary"]
+    for sentence in (*outcome.notes, *outcome.troubles):
+        console.print(sentence, markup=False, highlight=False)
+    summary: Any = outcome.report.to_json()["summary"]
     console.print(
-        f"{summary['submissions']} submissions, {summary['per_minute']} a minute"  # type: ignore[index]
+        f"{summary['submissions']} submissions, {summary['per_minute']} a minute, isolation: {summary['isolation']}"
         + (f"; the course is in {folder}" if kept else "")
     )
     if report:
-        result.write(report)
+        outcome.report.write(report)
         console.print(f"Report: {report}")
     if picture:
         console.save_svg(str(picture), title="insidebert demo")
+
+
+def _grade(console: Any, course: Course) -> Outcome:
+    """As `insidebert grade` does; without a sandbox where none is possible, because this class is of our making."""
+    from rich.progress import Progress
+
+    from grading.pool import local_workers
+    from grading.run import Run
+    from grading.sandbox.isolation import NONE, detect
+    from grading.sandbox.limits import Limits
+
+    isolation = detect()
+    limits = Limits(cell_seconds=LONGEST_CELL)
+    with (
+        local_workers() as workers,
+        Run(course, workers, isolation if isolation.name else NONE, limits=limits) as run,
+        Progress(console=console, transient=True) as progress,
+    ):
+        bar = progress.add_task(f"{'Autograding':<32}", total=None)
+        return run.grade(
+            [ASSIGNMENT], progress=lambda done, total, _: progress.update(bar, completed=done, total=total)
+        )
 
 
 def _make_course(home: Path, folder: Path) -> Course:
@@ -174,7 +191,6 @@ def _make_course(home: Path, folder: Path) -> Course:
     config.Exchange.root = str(exchange)
     config.Exchange.cache = str(folder / "cache")
     config.ExchangeCollect.check_owner = False  # one person plays the whole class
-    config.Execute.timeout = 12  # somebody hands in an endless loop; a check takes under 3
     config.Application.log_level = "ERROR"
     return course
 

@@ -7,7 +7,6 @@ bytes and return JSON.
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -92,11 +91,10 @@ def run(args: argparse.Namespace) -> int:
 def workers_for(count: int | None, scheduler: str | None) -> AbstractContextManager[Sequence[Worker]]:
     """Local processes, as many as cores unless told otherwise, or those of a cluster."""
     from grading.pool import cluster_workers, local_workers
-    from grading.startup import worker
 
     if scheduler:
         return cluster_workers(scheduler)
-    return local_workers(count or len(os.sched_getaffinity(0)), worker)
+    return local_workers(count)
 
 
 @contextmanager

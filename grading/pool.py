@@ -7,6 +7,7 @@ lost with it, and a fresh one takes its place. Dask keeps count of its own worke
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
@@ -18,6 +19,7 @@ from typing import Any, Protocol
 from insidebert.cli import CommandError
 
 ATTEMPTS = 3
+PRELOADED = "grading.preloaded"
 _TICK = 0.2  # seconds between two looks at whether to stop
 
 
@@ -50,10 +52,13 @@ class Worker(Protocol):
 
 
 class LocalWorker:
-    """One process of its own, started when there is work for it and again after it died."""
+    """One process of its own, started when there is work for it and again after it died.
 
-    def __init__(self, initializer: Callable[..., None], *initargs: Any):
-        self._initializer, self._initargs = initializer, initargs
+    It is forked from a server that has imported `PRELOADED` and done nothing else: not from this process, which has
+    threads and a database open, and not started anew, which would cost each worker its imports.
+    """
+
+    def __init__(self) -> None:
         self._pool: Executor | None = None
 
     def start(self) -> None:
@@ -62,10 +67,9 @@ class LocalWorker:
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Future:
         if self._pool is None:
-            # Not forked: the parent has threads and a database open.
-            self._pool = ProcessPoolExecutor(
-                1, multiprocessing.get_context("spawn"), self._initializer, self._initargs
-            )
+            context = multiprocessing.get_context("forkserver")
+            context.set_forkserver_preload([PRELOADED])
+            self._pool = ProcessPoolExecutor(1, context, _prepare)
         return self._pool.submit(function, *args)
 
     def renew(self) -> None:
@@ -75,6 +79,12 @@ class LocalWorker:
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
+
+
+def _prepare() -> None:
+    from grading.worker import prepare  # here, so that this module is quick to import
+
+    prepare()
 
 
 class ClusterWorker:
@@ -91,9 +101,10 @@ class ClusterWorker:
 
 
 @contextmanager
-def local_workers(count: int, initializer: Callable[..., None], *initargs: Any) -> Iterator[Sequence[Worker]]:
-    """So many processes; each calls `initializer(*initargs)` when it starts, which it does at once."""
-    workers = [LocalWorker(initializer, *initargs) for _ in range(count)]
+def local_workers(count: int | None = None) -> Iterator[Sequence[Worker]]:
+    """So many processes, one a core unless said, which begin to start at once."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    workers = [LocalWorker() for _ in range(count or cores or 1)]
     try:
         for worker in workers:
             worker.start()

@@ -18,11 +18,3 @@ def lighten() -> None:
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # None is how one says: not installed
     for name in _THREADS:
         os.environ.setdefault(name, "1")
-
-
-def worker() -> None:
-    """The first thing a worker's process does."""
-    lighten()
-    from grading.worker import prepare
-
-    prepare()

@@ -26,9 +26,7 @@ from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.preprocessors import LimitOutput
 from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution
 
-from checks.judges import judge_of
 from checks.protocol import Verdict
-from checks.questions import all_questions
 from grading.evidence import judge_and_keep
 from grading.executing import execute
 from grading.flags import Flag
@@ -50,13 +48,11 @@ class Terms:
 
 
 def prepare() -> None:
-    """Make this process ready: import the judges once, leave Ctrl-C to the parent and never outlive it."""
+    """The first thing a local worker does: leave Ctrl-C to the parent, and see to it never to outlive it."""
     # A handler and not SIG_IGN, which the kernels would inherit: theirs must be possible to interrupt.
     signal.signal(signal.SIGINT, lambda *_: None)
     if parent := parent_process():
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    for question in all_questions().values():
-        judge_of(question)
 
 
 def _end_with(parent: Any) -> None:
