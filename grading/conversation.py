@@ -259,8 +259,8 @@ class _Outputs:
             return
         self._clear_if_due()
         kind = "evidence" if EVIDENCE_MIME in output.get("data", {}) else "else"
-        self._left[kind] -= size
-        if self._left[kind] >= 0:
+        if size <= self._left[kind]:
+            self._left[kind] -= size
             self._append(output)
         elif not self._full:
             self._full = True

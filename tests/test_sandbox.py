@@ -1,0 +1,432 @@
+"""The walls around a submission: what it can see, write, reach and use, and what is left of it afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from grading.executing import execute
+from grading.sandbox import isolation
+from grading.sandbox.isolation import NONE, Isolation, SandboxUnavailable, detect, examine
+from grading.sandbox.limits import Limits
+from tests.small_notebooks import needs_sandbox, notebook_of, run, shown
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is made of Linux's namespaces"),
+]
+
+ROOT = Path(__file__).parents[1]
+MiB = 2**20
+
+
+# --- what it can see --------------------------------------------------------------------------------------
+
+
+@needs_sandbox
+def test_it_sees_the_questions_and_nothing_that_knows_an_answer(tmp_path: Path) -> None:
+    (tmp_path / "gradebook.db").write_text("secret", encoding="utf-8")
+    secret = [ROOT / name for name in ("solutions", "exercises", "tests", "grading", "lessons", ".git")]
+    secret += [
+        tmp_path / "gradebook.db",
+        Path.home() / ".bashrc",
+        Path("/etc/passwd"),
+        Path("/var"),
+        Path("/home"),
+    ]
+    outputs, _ = run(
+        "from checks.questions import all_questions; from insidebert import budget; print(len(all_questions()) > 30)",
+        f"import os; print([path for path in {list(map(str, secret))} if os.path.exists(path)])",
+        "from checks.judges import judge",
+        "import grading",
+        """
+        import checks
+        print(sorted(name for folder, _, names in os.walk(os.path.dirname(checks.__file__)) for name in names
+                     if "judge" in folder + name))
+        """,
+    )
+    assert outputs[0] == "True\n"
+    assert outputs[1] == "[]\n"
+    assert outputs[2].startswith("ImportError")
+    assert outputs[3].startswith("ModuleNotFoundError")
+    assert outputs[4] == "[]\n"
+
+
+@needs_sandbox
+def test_its_environment_holds_the_seed_and_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_PASSWORD", "hunter2")
+    outputs, _ = run(
+        "import os; print(os.environ['INSIDEBERT_SEED'], 'hunter2' in str(os.environ))",
+        "print('hunter2' in open('/proc/1/environ').read())",
+        "print(os.path.expanduser('~'), os.getcwd(), os.listdir())",
+        seed=1234,
+    )
+    assert outputs[0] == "1234 False\n"
+    assert outputs[1] == "False\n"
+    assert outputs[2].startswith("/scratch/home /scratch/home ['.ipython'")
+
+
+@needs_sandbox
+def test_it_holds_no_descriptor_but_its_sockets_pipes_and_dev_null() -> None:
+    (output,), _ = run("""
+        import os
+        links = []
+        for number in os.listdir("/proc/self/fd"):
+            try:
+                links.append(os.readlink(f"/proc/self/fd/{number}"))
+            except FileNotFoundError:  # the listing's own
+                pass
+        print(sorted({link for link in links if not link.startswith(("socket:", "pipe:", "anon_inode:"))}))
+    """)
+    assert output == "['/dev/null']\n"
+
+
+# --- what it can do ---------------------------------------------------------------------------------------
+
+
+@needs_sandbox
+def test_it_writes_to_its_scratch_folder_alone() -> None:
+    places = ["/", "/usr", "/etc", "/run", "/dev", "/run/sandbox/inside", "/tmp", "/scratch", "/dev/shm"]
+    places += [sys.prefix, str(ROOT / "checks"), str(ROOT / "insidebert"), "/proc/self"]
+    (output,), _ = run(f"""
+        written = []
+        for place in {places}:
+            try:
+                open(place + "/left_behind", "w").close()
+                written.append(place)
+            except OSError:
+                pass
+        print(written)
+    """)
+    assert output == "['/tmp', '/scratch', '/dev/shm']\n"
+    assert not Path("/tmp/left_behind").exists()
+    assert not (ROOT / "checks" / "left_behind").exists()
+
+
+@needs_sandbox
+def test_it_reaches_no_socket_of_the_machine(tmp_path: Path) -> None:
+    with socket.socket() as tcp, socket.socket(socket.AF_UNIX) as hidden:
+        tcp.bind(("127.0.0.1", 0))
+        tcp.listen()
+        hidden.bind(f"\0insidebert-{os.getpid()}")
+        hidden.listen()
+        outputs, _ = run(
+            f"import socket; socket.create_connection({tcp.getsockname()!r}, timeout=5)",
+            f"s = socket.socket(socket.AF_UNIX); s.connect({hidden.getsockname()!r})",
+            "socket.create_connection(('192.0.2.1', 53), timeout=5)",
+        )
+    assert outputs[0].startswith("ConnectionRefusedError")
+    assert outputs[1].startswith("ConnectionRefusedError")
+    assert "unreachable" in outputs[2]
+
+
+@needs_sandbox
+def test_it_has_no_privileges_and_no_way_to_more() -> None:
+    outputs, _ = run(
+        """
+        import ctypes
+        libc = ctypes.CDLL(None, use_errno=True)
+        NEW_USER, NEW_MOUNT = 0x10000000, 0x00020000
+        print([libc.unshare(NEW_USER), libc.syscall(56, NEW_USER | 17, 0, 0, 0, 0), libc.ptrace(0, 0, 0, 0),
+               libc.mount(b"tmpfs", b"/tmp", b"tmpfs", 0, None), libc.setuid(0), libc.memfd_create(b"m", 0)])
+        """
+        if os.uname().machine == "x86_64"
+        else "print([-1] * 6)",
+        """
+        lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
+        print([lines[name].strip() for name in ("CapEff", "CapPrm", "CapBnd", "NoNewPrivs", "Seccomp")])
+        """,
+        "import os; print(sorted(pid for pid in os.listdir('/proc') if pid.isdigit()), os.getuid() != 0)",
+    )
+    assert outputs[0] == "[-1, -1, -1, -1, -1, -1]\n"
+    none = "0000000000000000"
+    assert outputs[1] == f"['{none}', '{none}', '{none}', '1', '2']\n"
+    assert outputs[2] == "['1'] True\n"
+
+
+# --- what it can use --------------------------------------------------------------------------------------
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    ("source", "error", "limits"),
+    [
+        ("[bytearray(32 * 2**20) for _ in range(100)]", "MemoryError", {"memory_bytes": 700 * MiB}),
+        ("import torch; torch.zeros(2**31)", "RuntimeError", {"memory_bytes": 700 * MiB}),
+        ("open('big', 'wb').write(bytes(9 * 2**20))", "OSError: [Errno 27]", {"file_bytes": 8 * MiB}),
+        (
+            "for n in range(9): open(f'part{n}', 'wb').write(bytes(2 * 2**20))",
+            "OSError: [Errno 28]",
+            {"scratch_bytes": 8 * MiB},
+        ),
+        ("files = [open('/dev/null') for _ in range(300)]", "OSError: [Errno 24]", {}),
+        ("import os\nfor _ in range(99):\n    if os.fork() == 0: os.pause() if hasattr(os, 'pause') else "
+         "__import__('time').sleep(99)", "BlockingIOError", {"processes": 20}),
+        ("input()", "StdinNotImplementedError", {}),
+    ],
+    ids=["lists", "tensor", "file", "scratch", "descriptors", "processes", "input"],
+)  # fmt: skip
+def test_too_much_is_an_error_of_its_cell(source: str, error: str, limits: dict[str, int]) -> None:
+    outputs, execution = run("x = 41", source, "print(x + 1)", **limits)
+    assert outputs[1].startswith(error)
+    assert outputs[2] == "42\n"
+    assert not execution.trouble
+
+
+@needs_sandbox
+def test_memory_of_all_processes_together_has_a_limit() -> None:
+    outputs, _ = run(
+        """
+        import os, time
+        for _ in range(6):
+            if os.fork() == 0:
+                mine = bytearray(b"x") * (200 * 2**20)
+                time.sleep(60)
+        time.sleep(60)
+        """,
+        "print('still here')",
+        memory_bytes=900 * MiB,
+    )
+    assert "DeadKernelError" in outputs[0]
+    assert "memory" in outputs[0]
+    assert outputs[1] == "still here\n"
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        ("while True: pass", "CellTimeoutError"),
+        (
+            "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+            "CellTimeoutError",
+        ),
+        ("import os; os._exit(3)", "DeadKernelError"),
+        ("import ctypes; ctypes.string_at(0)", "DeadKernelError"),
+        ("quit()", ""),
+        ("import sys\nwhile True: sys.stdout.write('x' * 10**6); sys.stdout.flush()", "OutputLimitError"),
+    ],
+    ids=["endless", "deaf", "exit", "segfault", "quit", "flood"],
+)
+def test_a_cell_that_does_not_end_well_costs_the_others_nothing(source: str, error: str) -> None:
+    outputs, execution = run("x = 41", "y = x", source, "print(y + 1)", cell_seconds=6, flood_bytes=8 * MiB)
+    assert error in outputs[2]
+    assert outputs[3] == "42\n"
+    assert not execution.trouble
+
+
+@needs_sandbox
+def test_a_notebook_that_takes_too_long_says_so_in_what_did_not_run() -> None:
+    outputs, execution = run("import time", "time.sleep(99)", "time.sleep(99)", "1", total_seconds=6)
+    assert "CellTimeoutError" in outputs[1]
+    assert "NotebookTimeoutError" in outputs[3]
+    assert "6 s" in execution.trouble
+
+
+@needs_sandbox
+def test_noise_does_not_hide_what_a_cell_shows_last() -> None:
+    outputs, _ = run(
+        "for n in range(5_000): print('line', n)",
+        "print('x' * 3_000_000); 7",
+        """
+        from IPython.display import display
+        for n in range(2_000): display({"text/plain": "figure"}, raw=True)
+        """,
+        output_bytes=300_000,
+    )
+    assert outputs[0].endswith("line 4999\n")
+    assert "rest is not kept" in outputs[1]
+    assert outputs[1].endswith("7")
+    assert outputs[2].count("figure") == 2_000
+
+
+@needs_sandbox
+def test_messages_of_any_form_are_no_trouble() -> None:
+    outputs, execution = run(
+        """
+        from ipykernel.kernelapp import IPKernelApp
+        kernel = IPKernelApp.instance().kernel
+        def send(kind, content, **more):
+            kernel.session.send(kernel.iopub_socket, kind, content, parent=kernel.get_parent("shell"), **more)
+        deep = "x"
+        for _ in range(400): deep = [deep]
+        for content in ({}, {"data": None}, {"data": {"text/plain": float("nan")}}, {"data": {"a": deep}},
+                        {"data": {"text/plain": 3}, "metadata": []}, {"name": 3, "text": 4}, {"ename": []}):
+            for kind in ("display_data", "execute_result", "stream", "error", "status", "clear_output", "nonsense"):
+                send(kind, content)
+        kernel.iopub_socket.send_multipart([b"not", b"a", b"message"])
+        print("half \\ud800 a character")
+        """,
+        "print('ok')",
+    )
+    outputs[0].encode("utf-8")
+    assert outputs[1] == "ok\n"
+    assert not execution.trouble
+
+
+# --- other starts -----------------------------------------------------------------------------------------
+
+
+@needs_sandbox
+def test_a_cold_kernel_has_the_same_walls() -> None:
+    outputs, execution = run(
+        "import os; print(os.environ['INSIDEBERT_SEED'], os.path.exists('/work'), os.getcwd())",
+        "import checks.judges.comparing",
+        "import ctypes; print(ctypes.CDLL(None).unshare(0x10000000))",
+        "open('big', 'wb').write(bytes(9 * 2**20))",
+        "import socket; socket.create_connection(('192.0.2.1', 53), timeout=5)",
+        "os._exit(1)",
+        "print('on')",
+        isolation=Isolation(detect().name, warm=False),
+        file_bytes=8 * MiB,
+    )
+    assert outputs[0].startswith("7 ")
+    assert outputs[1].startswith("ModuleNotFoundError")
+    assert outputs[2] == "-1\n"
+    assert outputs[3].startswith("OSError: [Errno 27]")
+    assert "unreachable" in outputs[4]
+    assert outputs[6] == "on\n"
+    assert not execution.warm
+
+
+def test_without_a_sandbox_only_when_asked_for() -> None:
+    outputs, execution = run(
+        "import os; print(os.environ['INSIDEBERT_SEED'])", "os._exit(1)", "1 + 1", isolation=NONE
+    )
+    assert outputs[0] == "7\n"
+    assert outputs[1].startswith("DeadKernelError")
+    assert outputs[2] == "2"
+    assert execution.isolation == "none"
+    assert "INSIDEBERT_SEED" not in os.environ
+
+
+def test_where_there_is_no_sandbox_nothing_runs(tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    notebook = notebook_of(f"open({str(ran)!r}, 'w')")
+    with pytest.raises(SandboxUnavailable, match=r"bubblewrap is not installed.*--isolation none"):
+        execute(notebook, 1, Limits(), Isolation("", "bubblewrap is not installed", "install it"))
+    assert not ran.exists()
+
+
+@needs_sandbox
+def test_any_jupyter_program_can_have_such_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nbclient import NotebookClient
+
+    folder = tmp_path / "kernels" / "walled"
+    folder.mkdir(parents=True)
+    provisioner = {"kernel_provisioner": {"provisioner_name": "insidebert-sandbox"}}
+    spec = {"argv": [], "display_name": "Walled", "language": "python", "metadata": provisioner}
+    (folder / "kernel.json").write_text(json.dumps(spec), encoding="utf-8")
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    monkeypatch.setenv("INSIDEBERT_SEED", "99")
+    monkeypatch.setenv("DATABASE_PASSWORD", "hunter2")
+    notebook = notebook_of(
+        "import os; print(os.getcwd(), os.environ['INSIDEBERT_SEED'], 'hunter2' in str(os.environ))"
+    )
+    NotebookClient(notebook, kernel_name="walled", timeout=60).execute()
+    assert shown(notebook.cells[0]) == "/scratch/home 99 False\n"
+
+
+# --- what a machine offers --------------------------------------------------------------------------------
+
+
+def test_a_machine_without_bubblewrap_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = examine()
+    assert not found.name
+    assert "apt-get install bubblewrap" in found.missing
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "cure"),
+    [
+        ("kernel/apparmor_restrict_unprivileged_userns", "1", "AppArmor"),
+        ("kernel/unprivileged_userns_clone", "0", "sysctl -w kernel.unprivileged_userns_clone=1"),
+        ("user/max_user_namespaces", "0", "sysctl -w user.max_user_namespaces"),
+    ],
+)
+def test_a_bubblewrap_that_may_not_is_explained(
+    setting: str, value: str, cure: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    refusing = tmp_path / "bwrap"
+    refusing.write_text("#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2; exit 1\n")
+    refusing.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(isolation, "_setting", lambda name: value if name == setting else "")
+    found = examine()
+    assert not found.name
+    assert "No permissions to create a new namespace" in found.why
+    assert cure in found.cure
+
+
+@needs_sandbox
+def test_packages_installed_side_by_side_do_not_show_what_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    from grading.sandbox import bubblewrap
+
+    installed = Path(sys.prefix) / "lib" / "site-packages"
+    monkeypatch.setattr(bubblewrap, "_package", lambda name: installed / name)
+    assert bubblewrap.hidden() == [installed / "grading", installed / "checks" / "judges"]
+    words = bubblewrap.command(3, 4, {"nested": True, "preload": False}, MiB)
+    for secret in map(str, bubblewrap.hidden()):
+        assert words[words.index(secret) - 1] == "--tmpfs"
+        assert words.index(secret) > words.index(sys.prefix)
+
+
+def test_landlock_and_the_refused_calls_hold_by_themselves(tmp_path: Path) -> None:
+    program = dedent(f"""
+        import ctypes, os, subprocess
+        from grading.sandbox.inside import landlock, linux, seccomp
+        os.chdir({str(tmp_path)!r}); os.mkdir("in")
+        linux.no_new_privileges()
+        landlock.confine(["in"], ["/dev/null"])
+        open("in/file", "w").write("x"); open("/dev/null", "w").write("x")
+        try:
+            open("out", "w"); print("wrote")
+        except PermissionError:
+            print("could not")
+        seccomp.confine()
+        libc = ctypes.CDLL(None, use_errno=True)
+        print(libc.memfd_create(b"m", 0), ctypes.get_errno())
+        print(subprocess.run(["/bin/echo", "threads and processes still start"], capture_output=True).returncode)
+    """)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    wrote, memory, started = done.stdout.splitlines()
+    from grading.sandbox.inside import landlock, seccomp
+
+    assert wrote == ("could not" if landlock.version() else "wrote")
+    assert memory.startswith("-1 1" if os.uname().machine in seccomp._MACHINES else "")
+    assert started == "0"
+
+
+def test_limits_are_above_zero() -> None:
+    with pytest.raises(ValueError, match="cell_seconds"):
+        Limits(cell_seconds=0)
+    with pytest.raises(ValueError, match="memory_bytes"):
+        Limits(memory_bytes=-1)
+
+
+@needs_sandbox
+def test_a_daemon_ends_with_its_kernel() -> None:
+    name = f"daemon-{os.getpid()}-{time.monotonic_ns()}"
+    outputs, _ = run(
+        f"""
+        import os, subprocess, sys
+        program = "import os, time\\nif os.fork() == 0: os.setsid(); time.sleep(500)"
+        subprocess.run([sys.executable, "-c", program, {name!r}])
+        print(any({name!r} in open(f"/proc/{{pid}}/cmdline").read() for pid in os.listdir("/proc") if pid.isdigit()))
+        """,
+    )
+    assert outputs[0] == "True\n"
+    assert name not in subprocess.run(["ps", "-ef"], capture_output=True, text=True, check=True).stdout
