@@ -26,11 +26,10 @@ class BagOfWords:
         """`documents` are lists of sentences as ids below `vocab_size`. ValueError without documents."""
         if not documents:
             raise ValueError("No documents, so no piece can be weighted: give the training documents.")
-        holds = torch.zeros(len(documents), vocab_size)
-        for row, document in zip(holds, documents, strict=True):
-            row[[i for sentence in document for i in sentence]] = 1
+        holds = [i for document in documents for i in {i for sentence in document for i in sentence}]
+        frequency = torch.tensor(holds, dtype=torch.long).bincount(minlength=vocab_size)
         # Inverse document frequency: a piece that every document has says nothing about the topic.
-        self.weight = (len(documents) / holds.sum(0).clamp(min=1)).log()  # (V,)
+        self.weight = (len(documents) / frequency.clamp(min=1)).log()  # (V,)
         self.coefficients = torch.zeros(2 * vocab_size + 1)
         self.bias = torch.zeros(1)
 
@@ -44,12 +43,12 @@ class BagOfWords:
         if not pairs:
             raise ValueError("No pairs to learn from.")
         generator = torch.Generator().manual_seed(seed)
-        inputs, labels = self.features(pairs), _labels(pairs)
         parameters = [self.coefficients.requires_grad_(), self.bias.requires_grad_()]
         optimizer = torch.optim.AdamW(parameters, lr=RATE, weight_decay=DECAY)
         for _ in range(EPOCHS):
             for rows in torch.randperm(len(pairs), generator=generator).split(BATCH):
-                loss = F.binary_cross_entropy_with_logits(self._scores(inputs[rows]), labels[rows])
+                batch = [pairs[row] for row in rows]
+                loss = F.binary_cross_entropy_with_logits(self._scores(batch), _labels(batch))
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
@@ -61,10 +60,11 @@ class BagOfWords:
         """The share of pairs whose label it tells, from 0 to 1. ValueError without pairs."""
         if not pairs:
             raise ValueError("No pairs to judge.")
-        return float(((self._scores(self.features(pairs)) > 0) == _labels(pairs).bool()).float().mean())
+        scores = torch.cat([self._scores(pairs[i : i + BATCH]) for i in range(0, len(pairs), BATCH)])
+        return float(((scores > 0) == _labels(pairs).bool()).float().mean())
 
-    def _scores(self, features: Tensor) -> Tensor:
-        return features @ self.coefficients + self.bias  # (N,)
+    def _scores(self, pairs: Sequence[Pair]) -> Tensor:
+        return self.features(pairs) @ self.coefficients + self.bias  # (N,)
 
     def _bags(self, segments: Sequence[list[int]]) -> Tensor:
         bags = torch.zeros(len(segments), len(self.weight))

@@ -122,7 +122,7 @@ function render({ model, el }) {
     body.replaceChildren(...lines.map(([name, part, whole]) => make(
       "tr", {},
       make("th", { scope: "row", textContent: name }),
-      make("td", { textContent: `${part} of ${whole}` }),
+      make("td", { textContent: `${part.toLocaleString("en-US")} of ${whole.toLocaleString("en-US")}` }),
       make("td", { textContent: percent(part, whole) }),
     )));
     said.textContent = `${share.value} %`;

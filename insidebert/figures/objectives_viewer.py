@@ -80,7 +80,7 @@ class ObjectivesViewer(anywidget.AnyWidget):
         return data | self._standing_in, metadata
 
 
-def picture(tokenizer: Any, documents: list[list[str]], draws: int = 4, seed: int = 3) -> style.Picture:
+def picture(tokenizer: Any, documents: list[list[str]], draws: int = 4, seed: int = 8) -> style.Picture:
     """The first two sentences of the first document under several masks: row by row what the model sees."""
     a, b = tokenizer(documents[0][:2], add_special_tokens=False)["input_ids"]
     packed = pack_pair(a, b, cls_id=tokenizer.cls_token_id, sep_id=tokenizer.sep_token_id, max_length=64)
@@ -95,7 +95,7 @@ def picture(tokenizer: Any, documents: list[list[str]], draws: int = 4, seed: in
         generator=generator,
     )
     original = tokenizer.convert_ids_to_tokens(packed["input_ids"])
-    figure = style.blank(10, 0.5 * draws + 1.1)
+    figure = style.blank(0.62 * len(original), 0.5 * draws + 1.1)  # a piece of six letters fills 0.6 inches
     axes = figure.subplots()
     said = []
     for row in range(draws):
