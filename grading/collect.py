@@ -67,13 +67,16 @@ def collect(
     owners, left = app.extractor_plugin_inst.owners, app.extractor_plugin_inst.left
     if not owners:
         raise CommandError(f"nothing in {download} is named as Canvas, Moodle or a learner's name would be.")
+    course.gradebook().close()  # so that there is one to look names up in
     students = {app.collector_plugin_inst.student(owner): owner for owner in owners.values()}
     folders = {
         student: course.notebook("submitted_directory", assignment, student).parent for student in students
     }
     if not force and (there := [student for student, folder in folders.items() if folder.exists()]):
         names = ", ".join(there[:5]) + (f" and {len(there) - 5} more" if len(there) > 5 else "")
-        raise CommandError(f"{names} have submitted {assignment} before. --force replaces what they had.")
+        raise CommandError(
+            f"there are submissions of {assignment} already, by {names}; --force replaces them."
+        )
     app.process_extracted_files()
     for folder in folders.values():
         folder.mkdir(parents=True, exist_ok=True)  # whoever sent no notebook is to be graded as such
