@@ -37,12 +37,15 @@ class Probe(NbGraderPreprocessor):
         ("sandbox", "none"), "sandbox", help="'none' runs submissions with the rights of whoever grades."
     ).tag(config=True)
 
-    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Any:
-        seed = secrets.randbits(48)
-        limits = Limits(
+    def limits(self) -> Limits:
+        """As the course's configuration sets them."""
+        return Limits(
             cell_seconds=self.timeout, total_seconds=self.total_timeout, memory_bytes=self.memory_mb * 2**20
         )
-        ran = execute(nb, seed, limits, NONE if self.isolation == "none" else None)
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Any:
+        seed = secrets.randbits(48)
+        ran = execute(nb, seed, self.limits(), NONE if self.isolation == "none" else None)
         if ran.trouble:
             self.log.warning(ran.trouble)
         resources[_SEED] = seed

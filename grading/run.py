@@ -14,6 +14,7 @@ from grading.gradebook import Writer
 from grading.intake import Slip, find_notebook, read_slip
 from grading.journal import Journal, digest, write_whole
 from grading.pool import Done, Task, Worker, WorkerDied, work
+from grading.preprocessors import Probe
 from grading.readiness import Assignment, Desk, prove
 from grading.report import Report, Row
 from grading.sandbox.isolation import Isolation
@@ -73,7 +74,7 @@ class Run:
         stop: Callable[[], bool] = lambda: False,
     ):
         self._course, self._workers, self._force, self._stop = course, workers, force, stop
-        self._limits, self._isolation = limits or Limits(), isolation
+        self._limits, self._isolation = limits or Probe(config=course.config).limits(), isolation
         self._journal = Journal(course.root)
         self._writer = Writer(course)
         self._rows: list[Row] = []
