@@ -68,6 +68,12 @@ class Course:
                 f"{self.root / CONFIG_FILE} does not name grading.preprocessors.Probe and, after it, Judge in "
                 "c.Autograde.autograde_preprocessors; without them a submission would grade itself. Add them."
             )
+        exporter = self.config.Autograde.get("exporter_class")
+        if getattr(exporter, "__name__", str(exporter)).rpartition(".")[2] != "Intake":
+            raise CommandError(
+                f"{self.root / CONFIG_FILE} does not set c.Autograde.exporter_class to grading.exporter.Intake; "
+                "without it nbgrader would read submissions as they come. Add it."
+            )
         if not self.folder("source_directory").is_dir():
             raise CommandError(
                 f"{self.folder('source_directory')} is missing: the exercises' sources live there. "
