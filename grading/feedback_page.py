@@ -28,6 +28,12 @@ from grading.judging import RECORD, is_verdict, points_for, recorded
 from grading.sanitising import markdown, sanitise
 
 _TEMPLATES = Path(__file__).parent / "templates"
+# The flags of `grading.flags` that a learner can do something about next time.
+_PUT_RIGHT = {
+    "missing_notebook", "unreadable_notebook", "renamed_notebook", "extra_files", "odd_encoding", "changed_source",
+    "changed_type", "changed_metadata", "deleted_cell", "moved_cell", "duplicate_cell", "unknown_cell",
+    "lost_metadata", "too_long_cell", "too_many_cells",
+}  # fmt: skip
 _STYLES = (("xcode", ""), ("github-dark", "@media (prefers-color-scheme: dark)"))
 
 
@@ -141,10 +147,10 @@ def _pre(text: str) -> Markup | None:
 
 
 def _flags(notebook: NotebookNode) -> list[str]:
-    """The sentences of what intake noted about the submission."""
+    """The sentences of what intake changed; what it suspects is for the instructor alone."""
     noted = notebook.metadata.get(RECORD)
     flags = noted.get("flags", []) if isinstance(noted, Mapping) else []
-    return [str(flag["text"]) for flag in flags if isinstance(flag, Mapping) and flag.get("text")]
+    return [str(flag["text"]) for flag in flags if isinstance(flag, Mapping) and flag.get("id") in _PUT_RIGHT]
 
 
 def _number(value: float, nothing: str = "0") -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from grading.insights import STATES, Insights, QuestionInsight, link
 
@@ -43,6 +44,7 @@ def render(insights: Insights, *, names: bool, prefix: str) -> str:
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["sentence"] = _sentence
     lessons = {it.name: (it.lesson, it.section) for it in insights.questions}
     return environment.get_template("insights.html.j2").render(
         insights=insights,
@@ -59,6 +61,11 @@ def render(insights: Insights, *, names: bool, prefix: str) -> str:
         css=Markup((_TEMPLATES / "page.css").read_text(encoding="utf-8")),
         per_cent=lambda share: f"{share:.0%}",
     )
+
+
+def _sentence(text: str) -> Markup:
+    """A cause as the judges write it, with what stands in backticks as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def _bar(question: QuestionInsight) -> list[Segment]:

@@ -149,7 +149,7 @@ def _sanitise_cell(cell: NotebookNode, budget: _Budget, markup: _Budget) -> None
     if len(outputs) > MAX_OUTPUTS:
         note = f"{len(outputs) - MAX_OUTPUTS:,} further outputs are not shown.\n"
         shown.append(new_output("stream", name="stdout", text=note))
-    cell.outputs = shown
+    cell.outputs = [output for output in shown if output.output_type != "display_data" or output.data]
 
 
 def _output(output: Mapping[str, Any], budget: _Budget, markup: _Budget, ours: bool) -> NotebookNode:

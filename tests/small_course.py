@@ -92,7 +92,8 @@ def add_graded(
         gradebook.update_or_create_submission(ASSIGNMENT, student)
         for cell in graded_cells(notebook):
             where = (cell.metadata.nbgrader.grade_id, ASSIGNMENT, ASSIGNMENT, student)
-            gradebook.find_grade(*where).auto_score = float(cell.outputs[0].data["text/plain"])
+            grade = gradebook.find_grade(*where)
+            grade.auto_score, grade.needs_manual_grade = float(cell.outputs[0].data["text/plain"]), False
         gradebook.db.commit()
     return folder
 
