@@ -6,7 +6,7 @@ more must give the verdict that stands: where the checks have changed since, thi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import nbformat
 
 from checks.judges import judge
 from checks.judges.comparing import show_value
-from checks.protocol import BadEvidence, Case, Finding, Outcome, Question, Verdict, evidence_from_json
+from checks.protocol import Array, BadEvidence, Case, Finding, Outcome, Question, Verdict, evidence_from_json
 from checks.questions import find
 from checks.render import heading
 from grading import evidence
@@ -232,10 +232,9 @@ def _came(outcome: Outcome) -> str:
 
 def _value(value: Any) -> str:
     shown = show_value(value)
-    data = getattr(value, "data", None)
-    if hasattr(data, "shape"):  # an array: its first numbers say more than its shape alone
-        flat: Sequence[Any] = data.reshape(-1)[:8].tolist()
-        shown += ": " + ", ".join(map(show_value, flat)) + (", …" if data.size > len(flat) else "")
+    if isinstance(value, Array):  # its first numbers say more than its shape alone
+        first = value.data.reshape(-1)[:8].tolist()
+        shown += ": " + ", ".join(map(show_value, first)) + (", …" if value.data.size > len(first) else "")
     return shown if len(shown) <= _WIDTH else shown[: _WIDTH - 1] + "…"
 
 

@@ -50,7 +50,7 @@ class FeedbackExporter(Exporter):
     def _html(self) -> str:
         return ".html"
 
-    def from_notebook_node(self, nb: NotebookNode, resources: Any = None, **kwargs: Any) -> tuple[str, Any]:
+    def from_notebook_node(self, nb: NotebookNode, resources: Any = None, **kwargs: Any) -> Any:
         """The page and the resources; see nbconvert's `Exporter`."""
         notebook, resources = super().from_notebook_node(nb, resources, **kwargs)
         notebook = sanitise(notebook)
