@@ -36,6 +36,25 @@ def half_open(selected: Tensor, words: Tensor) -> int:
     return int(((hidden > 0) & (hidden < words.flatten().bincount(minlength=size)))[1:].sum())
 
 
+def words_by_length(words: Tensor, selected: Tensor, longest: int = 5) -> dict[int, dict[str, int]]:
+    """For words of 1, 2, … `longest` or more pieces: how many there are (`words`), are `hidden` and are `half_open`.
+
+    words (B,S) their numbers, 0 on special tokens; selected (B,S) bool.
+    """
+    size = int(words.max()) + 1
+    pieces = words.flatten().bincount(minlength=size)[1:]  # of each word
+    hidden = words[selected].flatten().bincount(minlength=size)[1:]
+    table = {}
+    for length in range(1, longest + 1):
+        these = pieces == length if length < longest else pieces >= length
+        table[length] = {
+            "words": int(these.sum()),
+            "hidden": int((these & (hidden == pieces)).sum()),
+            "half_open": int((these & (hidden > 0) & (hidden < pieces)).sum()),
+        }
+    return table
+
+
 @dataclass(frozen=True)
 class Probe:
     """One row and one piece of it to guess, hidden in three ways."""

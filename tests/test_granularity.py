@@ -65,6 +65,18 @@ def test_half_open_words_are_counted_once() -> None:
         assert granularity.half_open(torch.tensor([hidden], dtype=torch.bool), words) == expected
 
 
+def test_words_are_counted_by_their_length() -> None:
+    words = torch.tensor([[0, 1, 1, 1, 2, 3, 3, 0], [0, 4, 5, 5, 5, 5, 5, 5]])
+    hidden = torch.tensor([[0, 1, 0, 1, 1, 1, 1, 0], [0, 0, 1, 1, 1, 1, 1, 1]], dtype=torch.bool)
+    table = granularity.words_by_length(words, hidden)
+    assert table[1] == {"words": 2, "hidden": 1, "half_open": 0}
+    assert table[2] == {"words": 1, "hidden": 1, "half_open": 0}
+    assert table[3] == {"words": 1, "hidden": 0, "half_open": 1}
+    assert table[4] == {"words": 0, "hidden": 0, "half_open": 0}
+    assert table[5] == {"words": 1, "hidden": 1, "half_open": 0}  # and longer
+    assert sum(row["half_open"] for row in table.values()) == granularity.half_open(hidden, words)
+
+
 def test_what_is_hidden_is_hidden(tokenizer: Any) -> None:
     """A model that repeats what it reads sees [MASK] at every target, in all three ways of hiding."""
     cases = granularity.probes(SENTENCES, tokenizer, random.Random(0))
