@@ -18,7 +18,8 @@ from checks.protocol import Array, BadEvidence, Case, Finding, Outcome, Question
 from checks.questions import find
 from checks.render import heading
 from grading import evidence
-from grading.judging import RECORD, graded_cells, recorded
+from grading.flags import noted
+from grading.judging import graded_cells, recorded
 from insidebert.cli import CommandError
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def explanation(course: Course, student: str, name: str) -> Explanation:
         points=points,
         max_points=float(cells[name].metadata["nbgrader"]["points"]),
         by_hand=by_hand,
-        flags=_flags(notebook),
+        flags=tuple(f"{flag.id}: {flag.text}" for flag in noted(notebook)),
         **_what_came(question, record, kept),
     )
 
@@ -106,7 +107,7 @@ def _what_came(
     question: Question, record: Mapping[str, Any], kept: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     """Verdict, cases and outcomes: from what the run kept where it is this run's, else what the notebook says."""
-    noted = Verdict(
+    known = Verdict(
         question.name,
         record["state"],
         record["score"],
@@ -116,7 +117,7 @@ def _what_came(
     part = kept["questions"].get(question.name) if kept else None
     if kept is None or part is None:
         cases = tuple(question.cases(_NEW_SEED))
-        return {"verdict": noted, "cases": cases, "missing": "the run kept nothing beside the notebook"}
+        return {"verdict": known, "cases": cases, "missing": "the run kept nothing beside the notebook"}
     verdict, cases = evidence.verdict_from(part), tuple(question.cases(kept["seed"]))
     found: dict[str, Any] = {"verdict": verdict, "cases": cases, "seed": kept["seed"]}
     if part["evidence"] is None:
@@ -153,11 +154,6 @@ def _points(course: Course, question: Question, student: str) -> tuple[float | N
         except MissingEntry:
             return None, False
         return float(grade.score), grade.manual_score is not None
-
-
-def _flags(notebook: Any) -> tuple[str, ...]:
-    noted = notebook.metadata.get(RECORD, {})
-    return tuple(f"{flag.get('id', '')}: {flag.get('text', '')}" for flag in noted.get("flags", ()))
 
 
 # --- on the terminal --------------------------------------------------------------------------------------
