@@ -13,6 +13,7 @@ from nbgrader.preprocessors import (
 )
 
 from grading import evidence
+from grading.export_formats import NbgraderCsv
 from grading.exporter import Intake
 from grading.feedback_page import FeedbackExporter
 from grading.lms import Collector, Extractor
@@ -45,6 +46,8 @@ c.Execute.timeout = 60  # the same where a learner presses Validate
 c.Execute.iopub_timeout = 60  # a busy machine is slow to say that a cell has ended
 c.Execute.startup_timeout = 180
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
+
+c.ExportApp.plugin_class = NbgraderCsv  # nbgrader's own columns, quoted
 
 # What a submission holds is shown to its learner and to the instructor: nothing in it may run in a browser.
 c.GenerateFeedback.exporter_class = FeedbackExporter
