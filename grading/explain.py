@@ -170,7 +170,7 @@ def show(found: Explanation, console: Console) -> None:
     console.print(Text(f"{found.question.signature}   ({found.question.assignment})", style="dim"))
     console.print(Text(f"{heading(verdict)}, {_points_line(found)}"))
     if found.flags:
-        console.print(Text("put right before grading: " + "; ".join(map(_plain, found.flags))))
+        console.print(Text("flags: " + "; ".join(map(_plain, found.flags))))
     lines = found.answer.splitlines() or ["(no answer cell)"]
     source = "\n".join(map(_plain, lines[:_LINES])) + ("\n…" if len(lines) > _LINES else "")
     console.print(
@@ -228,7 +228,9 @@ def _came(outcome: Outcome) -> str:
 
 def _value(value: Any) -> str:
     shown = show_value(value)
-    if isinstance(value, Array):  # its first numbers say more than its shape alone
+    if isinstance(value, Mapping):  # all of it: what decides may stand last
+        shown = "{" + ", ".join(f"{key}: {_value(part)}" for key, part in value.items()) + "}"
+    elif isinstance(value, Array):  # its first numbers say more than its shape alone
         first = value.data.reshape(-1)[:8].tolist()
         shown += ": " + ", ".join(map(show_value, first)) + (", …" if value.data.size > len(first) else "")
     return shown if len(shown) <= _WIDTH else shown[: _WIDTH - 1] + "…"
