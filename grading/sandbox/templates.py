@@ -143,7 +143,7 @@ class Kernel:
         self._listening = [self._listen(name) for name in CHANNELS]
         self._guard, self._guards_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.ended = ""
-        self.cpu_seconds = 0.0  # of the kernel and the children it waited for, once it has ended
+        self.cpu_seconds = 0.0  # of the kernel, the children it waited for and its guard, once it has ended
 
     def _listen(self, channel: str) -> socket.socket:
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -228,9 +228,7 @@ def kernel(
         KernelLost: the template went away; the next call starts another.
         SandboxUnavailable: there can be none.
     """
-    template = (
-        _own_template() if isolation.warm else Template(nested=False, scratch_bytes=limits.scratch_bytes)
-    )
+    template = _own_template() if isolation.warm else _cold_template(limits)
     warm = template.used
     try:
         started = template.kernel(limits, env, key=key)

@@ -12,6 +12,7 @@ import os
 import select
 import signal
 import socket
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -44,7 +45,8 @@ def guard(request: Mapping[str, Any], control: socket.socket, listening: Sequenc
     with contextlib.suppress(ProcessLookupError):
         os.kill(kernel, signal.SIGKILL)
     _, status, used = os.wait4(kernel, 0)
-    _send(control, "ended", reason or _describe(status), cpu_seconds=used.ru_utime + used.ru_stime)
+    cpu_seconds = used.ru_utime + used.ru_stime + time.process_time()
+    _send(control, "ended", reason or _describe(status), cpu_seconds=cpu_seconds)
 
 
 def _become_kernel(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,6 +36,8 @@ class Kernel(IPKernelApp):
 
 def prepare(listening: Sequence[int], key: str) -> Kernel:
     """A kernel that waits for `start()`."""
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed()  # Python's own generator does so at a fork; torch starts from one seed in any process
     config = Config()
     config.HistoryManager.hist_file = ":memory:"
     config.Session.key = key.encode()
