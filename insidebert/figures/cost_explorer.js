@@ -82,9 +82,9 @@ function render({ model, el }) {
     ["linear", "attention"].forEach((part, which) => {
       const points = [shortest, longest].map((S) => `${x(S)},${y(encoderFlops(S, shape)[which])}`).join(" ");
       nodes.push(drawn("polyline", { points, fill: "none", stroke: colours[part], "stroke-width": 2.5, "stroke-dasharray": which ? "7 4" : "" }));
-      const at = which ? longest / 20 : shortest * 1.15;
+      const at = shortest * (which ? 2.5 : 1.15);
       nodes.push(drawn("text", {
-        x: x(at) + (which ? 10 : 0), y: y(encoderFlops(at, shape)[which]) + (which ? 16 : -8), "font-weight": 600,
+        x: x(at) + (which ? 14 : 0), y: y(encoderFlops(at, shape)[which]) + (which ? 14 : -20), "font-weight": 600,
       }, which ? "attention" : "linear layers"));
     });
     const equal = equalLength(shape);
