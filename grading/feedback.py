@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +37,8 @@ def run(args: argparse.Namespace) -> int:
     for assignment in args.assignment or _graded_assignments(course):
         written, failed = write_feedback(course, assignment, args.student)
         troubles += [f"{student}'s {assignment}: {why}" for student, why in failed.items()]
-        print(f"{assignment}: feedback for {written} learner{'' if written == 1 else 's'}")
+        folder = course.folder("feedback_directory").relative_to(course.root)
+        print(f"{assignment}: feedback for {written} learner{'' if written == 1 else 's'} in {folder}/")
         if args.release:
             done(course.api.release_feedback(assignment, args.student), "Returning feedback")
     for trouble in troubles:
@@ -63,11 +64,19 @@ def write_feedback(course: Course, assignment: str, student: str | None = None) 
         )
     if not graded:
         raise CommandError(f"nothing of {assignment} has been graded. Run `insidebert grade` first.")
+    _remove_outdated(course, assignment, graded)
     result = course.api.generate_feedback(assignment, student)
     failed = dict.fromkeys(_failed(result), last_word(result))
     if not result["success"] and not failed:
         done(result, "Writing feedback")
     return (1 if student else len(graded)) - len(failed), failed
+
+
+def _remove_outdated(course: Course, assignment: str, graded: Sequence[str]) -> None:
+    """A page on a submission that has no verdict any more must not be returned as if it had one."""
+    for page in course.folder("feedback_directory").glob(f"*/{assignment}/*.html"):
+        if page.parent.parent.name not in graded:
+            page.unlink()
 
 
 def _failed(result: Mapping[str, Any]) -> list[str]:

@@ -251,6 +251,21 @@ def test_a_hostile_notebook_gives_a_page_on_which_nothing_runs(course):
     assert "default-src 'none'" in page
 
 
+def test_the_formgraders_button_writes_the_same_page(course):
+    from nbgrader.apps.api import NbGraderAPI
+    from nbgrader.auth import Authenticator
+    from nbgrader.server_extensions.formgrader import handlers
+
+    ours = feedback(course, "ada")
+    page_of(course, "ada").unlink()
+    config = course.config.copy()
+    config.HTMLExporter.template_name = "formgrade"  # what the formgrader's process has besides
+    config.HTMLExporter.extra_template_basedirs = [handlers.template_path]
+    api = NbGraderAPI(course.directory, Authenticator(config=config), config=config)
+    assert api.generate_feedback(ASSIGNMENT)["success"]
+    assert page_of(course, "ada").read_text(encoding="utf-8") == ours
+
+
 @pytest.mark.filterwarnings("ignore:No lexer found")  # the notebook's own idea of its language
 def test_the_formgrader_shows_a_hostile_notebook_without_what_runs(course):
     """The view an instructor grades in: nbgrader's own template and exporter, with our configuration."""
@@ -305,14 +320,17 @@ def test_the_command_says_what_is_missing(course, capsys):
     assert "Traceback" not in said
 
 
-def test_one_page_that_cannot_be_written_costs_no_other(course):
+def test_one_page_that_cannot_be_written_costs_no_other_and_none_is_outdated(course):
     ghost = course.notebook("autograded_directory", ASSIGNMENT, "ghost")
     ghost.parent.mkdir(parents=True)
     try:
         ghost.write_text("{}", encoding="utf-8")
         page_of(course, "ada").unlink(missing_ok=True)
+        page_of(course, "gone").parent.mkdir(parents=True)
+        page_of(course, "gone").write_text("an old verdict", encoding="utf-8")
         written, failed = write_feedback(course, ASSIGNMENT)
         assert (written, list(failed)) == (3, ["ghost"])
         assert page_of(course, "ada").exists()
+        assert not page_of(course, "gone").exists()  # nothing of theirs is graded any more
     finally:
         shutil.rmtree(ghost.parent.parent)
