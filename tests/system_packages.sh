@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tests need two programs that pip cannot install: a browser and, on Linux, the sandbox of the grader.
+# The tests need what pip cannot install: a browser and, on Linux, the sandbox of the grader and a database server.
 # Where this may install them it does; where it may not, it says which are missing and how to get them,
 # and stops: nothing is skipped silently.
 set -euo pipefail
@@ -10,6 +10,7 @@ missing=()
 have chromium chromium-browser google-chrome || [ -d "/Applications/Google Chrome.app" ] || missing+=(chromium)
 if [ "$(uname -s)" = Linux ]; then # elsewhere there is no sandboxed grader to test
   have bwrap || missing+=(bubblewrap)
+  have pg_ctl /usr/lib/postgresql/*/bin/pg_ctl || missing+=(postgresql)
 fi
 [ ${#missing[@]} -eq 0 ] && exit 0
 
@@ -21,6 +22,6 @@ if have apt-get && { [ ${#sudo[@]} -eq 0 ] || "${sudo[@]}" true 2>/dev/null; }; 
 else
   echo "The tests need system packages that are not here: ${missing[*]}." >&2
   echo "Install them first: on Debian and Ubuntu sudo apt-get install ${missing[*]};" \
-    "on Fedora sudo dnf install ${missing[*]}; on macOS brew install --cask google-chrome." >&2
+    "on Fedora sudo dnf install ${missing[*]/%postgresql/postgresql-server}; on macOS brew install --cask google-chrome." >&2
   exit 1
 fi
