@@ -11,7 +11,7 @@ from insidebert import frontend
 from insidebert.figures import pieces, style
 from insidebert.packing import pack_pair
 
-TEXTS = ("This teddybear is so cute.", "It sleeps beside me.")
+TEXTS = ("This teddybear is so cute.", "It sleeps.")
 
 
 def input_packer(

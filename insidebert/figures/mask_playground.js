@@ -140,14 +140,16 @@ function render({ model, el }) {
   function show(guesses) {
     row.replaceChildren(...pieces.map((piece, i) => {
       const box = make("span", { className: look(piece, 0), textContent: hidden[i] ? "[MASK]" : piece });
-      if (!hidden[i]) return make("li", { className: piece.startsWith("##") ? "ib-close" : "" }, box);
+      const place = make("li", { className: pieces[i + 1]?.startsWith("##") ? "ib-continued" : "" }, box);
+      if (!hidden[i]) return place;
       box.className = "ib-piece ib-hidden";
       const lines = (guesses?.get(i) ?? []).map(([guess, probability]) => make("span", {
         className: guess === piece ? "ib-right" : "",
         textContent: `${guess === piece ? "✓ " : ""}${guess} ${Math.round(100 * probability)} %`,
       }));
       const was = make("span", { className: "ib-was", textContent: `was ${piece}` });
-      return make("li", { className: piece.startsWith("##") ? "ib-close" : "" }, box, was, ...lines);
+      place.append(was, ...lines);
+      return place;
     }));
   }
 
