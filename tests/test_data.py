@@ -20,7 +20,8 @@ from insidebert.decoding import (
     word_tags,
 )
 from insidebert.features import answer_windows, word_features
-from insidebert.sources import DATA_FOLDER, ENTITY_TAGS, SPLITS, data_features, load_data, load_tokenizer
+from insidebert.reading import ENTITY_TAGS, SPLITS, data_features
+from insidebert.sources import DATA_FOLDER, load_data, load_tokenizer
 
 SIZES = {
     "sentiment": (400, 100, 100),

@@ -19,10 +19,10 @@ from huggingface_hub import constants
 from transformers import BertForPreTraining
 
 from insidebert import sources
+from insidebert.reading import SPLITS
 from insidebert.sources import (
     DATA,
     MODELS,
-    SPLITS,
     load_data,
     load_encoder,
     load_pretraining_model,
