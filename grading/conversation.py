@@ -253,7 +253,7 @@ class _Outputs:
         try:
             output = _output(message["msg_type"], content)
             size = _measure(output) if output else 0
-        except (_Malformed, RecursionError, TypeError, ValueError):
+        except Exception:  # the content may be anything; what has not the form of an output is none
             return
         if output is None:
             return

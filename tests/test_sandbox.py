@@ -252,22 +252,33 @@ def test_noise_does_not_hide_what_a_cell_shows_last() -> None:
 def test_messages_of_any_form_are_no_trouble() -> None:
     outputs, execution = run(
         """
+        import json
         from ipykernel.kernelapp import IPKernelApp
         kernel = IPKernelApp.instance().kernel
-        def send(kind, content, **more):
-            kernel.session.send(kernel.iopub_socket, kind, content, parent=kernel.get_parent("shell"), **more)
-        deep = "x"
-        for _ in range(400): deep = [deep]
-        for content in ({}, {"data": None}, {"data": {"text/plain": float("nan")}}, {"data": {"a": deep}},
-                        {"data": {"text/plain": 3}, "metadata": []}, {"name": 3, "text": 4}, {"ename": []}):
-            for kind in ("display_data", "execute_result", "stream", "error", "status", "clear_output", "nonsense"):
-                send(kind, content)
-        kernel.iopub_socket.send_multipart([b"not", b"a", b"message"])
-        print("half \\ud800 a character")
+        session, socket, parent = kernel.session, kernel.iopub_socket, kernel.get_parent("shell")
+        deep = 1
+        for _ in range(900): deep = [deep]
+        sent = 0
+        def pack(part): return json.dumps(part, default=str).encode()
+        for content in ({}, 3, None, {"data": None}, {"data": {"text/plain": float("nan")}}, {"data": {"a": deep}},
+                        {"data": {"text/plain": 3}, "metadata": []}, {"data": {"a": 10**5000}}, {"data": {"a": 1}},
+                        {"ename": []}, {"ename": 1, "evalue": 2}, {"name": "stdout", "text": "half \\ud800"}):
+            for kind in ("clear_output", "display_data", "execute_result", "stream", "error", "status", 7, None):
+                head = session.msg_header("x") | {"msg_type": kind}
+                try:
+                    frames = [pack(part) for part in (head, parent["header"], {}, content)]
+                except ValueError:  # Python's own limit on long numbers
+                    frames = [pack(part) for part in (head, parent["header"], {})] + [b"1" * 5000]
+                socket.send_multipart([b"topic", b"<IDS|MSG>", session.sign(frames), *frames])
+                sent += 1
+        socket.send_multipart([b"not", b"a", b"message"])
+        print("sent", sent)
         """,
         "print('ok')",
     )
     outputs[0].encode("utf-8")
+    assert "sent 96" in outputs[0]
+    assert "half" in outputs[0]
     assert outputs[1] == "ok\n"
     assert not execution.trouble
 

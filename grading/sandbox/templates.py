@@ -126,6 +126,8 @@ class Template:
         """In a forked process: let go of what belongs to the parent, without ending it."""
         with contextlib.suppress(OSError):
             os.close(self._socket.detach())
+            os.close(self._info)
+        self._errors.close()
         self.process.returncode = 0  # nobody's child here
 
 

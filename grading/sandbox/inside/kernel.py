@@ -41,7 +41,9 @@ def prepare(listening: Sequence[int], key: str) -> Kernel:
     config = Config()
     config.HistoryManager.hist_file = ":memory:"
     config.Session.key = key.encode()
-    app = Kernel(config=config, transport="ipc", ip="/socket")
+    app = Kernel.instance(config=config, transport="ipc", ip="/socket")
     app.listening = listening
     app.initialize([])
+    # `quit()` would end the kernel a moment later, in the middle of another cell, which would be blamed for it.
+    app.shell.unobserve_all("exit_now")
     return app

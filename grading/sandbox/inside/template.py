@@ -30,6 +30,16 @@ PRELOAD = (
     "ipykernel.kernelapp",
     "ipykernel.ipkernel",
     "ipykernel.zmqshell",
+    "ipykernel.debugger",
+    "IPython.core.completerlib",
+    "IPython.core.debugger",
+    "IPython.core.oinspect",
+    "IPython.extensions.storemagic",
+    "matplotlib.backends.backend_agg",
+    "pygments.formatters.terminal256",
+    "sqlite3",
+    "stack_data",
+    "tornado.platform.asyncio",
     "checks.probing",
 )
 
