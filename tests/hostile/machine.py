@@ -15,8 +15,8 @@ def inside(lines: str) -> str:
 
 
 exits = answering(inside("import os\nos._exit(0)"), flags={"touches_machine"}, states="crashed")
-quits = answering("quit()\n" + RIGHT["count_parameters"], states="correct crashed")
-quits_inside = answering(inside("quit()"), states="crashed")
+quits = answering("quit()\n" + RIGHT["count_parameters"], states="correct")
+quits_inside = answering(inside("quit()"), states="correct")
 segmentation_fault = answering(
     inside("import ctypes\nctypes.string_at(0)"), flags={"touches_interpreter"}, states="crashed"
 )
@@ -24,7 +24,7 @@ system_exit = answering(inside("raise SystemExit(0)"), states="crashed")
 kills_its_kernel = answering(
     inside("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"),
     flags={"touches_machine"},
-    states="crashed",
+    states="crashed correct",  # the first process of a namespace is deaf to its own signals
 )
 kills_everybody = answering(
     inside("import os, signal\nfor number in (-1, 1, os.getppid()):\n    os.kill(number, signal.SIGKILL)"),
@@ -99,7 +99,9 @@ _SEARCH = """
 import glob, os
 found = []
 for folder in {folders!r}:
-    for path in glob.glob(folder, recursive=True):
+    for path in glob.glob(folder):
+        if os.path.realpath(path).startswith(("/proc/", "/dev/", "/sys/")):  # some would make it wait
+            continue
         try:
             with open(path, errors="replace") as file:
                 found.append((path, [line for line in file if {secret!r} in line or "def judge" in line][:3]))
@@ -124,7 +126,9 @@ def searching(*folders: str) -> str:
 
 
 reads_files_nearby = answering(
-    searching("*", "../**/*", "../../**/*", "solutions/**/*", "gradebook.db", "../../../*.db"),
+    searching(
+        "*", "../*", "../../*", "../../../*.db", "solutions/*/*", "../solutions/*/*", "../../../solutions/*/*"
+    ),
     flags={"touches_machine"},
 )
 reads_the_home_directory = answering(

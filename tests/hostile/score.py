@@ -34,7 +34,7 @@ a_tensor_that_equals_everything = answering(
     "    def item(self): raise SystemExit\n    def __reduce__(self): return (print, ('unpickled',))\n"
     "def count_parameters(model):\n    return torch.zeros(()).as_subclass(Any)\n",
     flags={"touches_check"},
-    states="incorrect",
+    states="incorrect crashed",
 )
 an_object_that_raises_everywhere = answering(
     "class Trap:\n    def __getattribute__(self, name): raise SystemExit(name)\n"
@@ -75,6 +75,7 @@ inputs_patched = answering(
     "random.Random.random = lambda self: 0.0\n" + WRONG,
     flags={"touches_interpreter"},
     states=LIE,
+    neighbour=LIE,  # its inputs are not the judge's either
 )
 the_check_replaced = answering(
     WRONG + "import sys, types\nfake = types.ModuleType('checks')\nfake.check = lambda *words: 3\n"

@@ -1,0 +1,72 @@
+"""The attacks of `tests/hostile` through `nbgrader autograde` with this course's configuration.
+
+The same as `insidebert grade` does with them, in nbgrader's own one run after the other: no attack ends the batch.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from nbgrader.utils import determine_grade
+
+from grading.course import Course
+from grading.flags import noted
+from grading.judging import graded_cells, question_of, recorded
+from tests.hostile import ASSIGNMENT, ATTACKED, NEIGHBOUR
+from tests.hostile.outcome import (
+    ATTACKS,
+    Result,
+    assert_nothing_left,
+    assert_outcome,
+    autograded,
+    hand_in_everything,
+    run,
+    shown,
+)
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(1800),
+    pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's"),
+]
+
+
+@pytest.fixture(scope="module")
+def course():
+    with tempfile.TemporaryDirectory(prefix="hostile-", ignore_cleanup_errors=True) as scratch:
+        hand_in_everything(Path(scratch))
+        ran = run(Path(scratch), "nbgrader", "autograde", ASSIGNMENT)
+        assert ran.returncode == 0, ran.stderr[-3000:]
+        yield Path(scratch)
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_what_comes_of_it(course, name):
+    notebook = autograded(course, name)
+    flags = [flag.id for flag in noted(notebook)]
+    results = {}
+    for cell in graded_cells(notebook):
+        record = recorded(cell)
+        points, _ = determine_grade(cell)
+        results[question_of(cell).name] = Result(record["state"], points, record["findings"], flags)
+    assert_outcome(ATTACKS[name], results[ATTACKED], results[NEIGHBOUR])
+
+
+def test_the_gradebook_says_what_the_notebooks_say(course):
+    with Course.open(course).gradebook() as gradebook:
+        for name in ATTACKS:
+            cells = graded_cells(autograded(course, name))
+            points = {cell.metadata["nbgrader"]["grade_id"]: determine_grade(cell)[0] for cell in cells}
+            (notebook,) = gradebook.find_submission(ASSIGNMENT, name).notebooks
+            assert {grade.name: grade.auto_score for grade in notebook.grades} == points, name
+
+
+def test_nothing_is_left_and_nothing_has_leaked(course):
+    assert_nothing_left(course)
+    for name in ATTACKS:
+        if "read" in name or "connects" in name:
+            assert set(re.findall(r"SEEN (.*)", shown(autograded(course, name)))) <= {"[]"}
