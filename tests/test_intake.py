@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import shutil
 import time
 from copy import deepcopy
 from pathlib import Path
@@ -16,11 +17,13 @@ import nbformat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nbgrader.coursedir import CourseDirectory
 
 from grading.course import Course
-from grading.flags import Flag, noted
+from grading.flags import Flag, hints, noted
 from grading.intake import MAX_BYTES, find_notebook, read_slip, take_in
 from grading.release import release
+from insidebert.cli import CommandError
 from tests.hostile import ASSIGNMENT, ATTACKED, NEIGHBOUR, RIGHT, attacks_in, hand_in, make_course, notebook
 
 ROOT = Path(__file__).parents[1]
@@ -84,6 +87,12 @@ def test_every_exercise_comes_through_untouched(path):
     result = take_in(path.read_bytes(), whole)
     assert result.flags == []
     assert [cell.source for cell in result.notebook.cells] == [cell.source for cell in whole.cells]
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("solutions/*/*.ipynb")), ids=lambda path: path.stem)
+def test_the_courses_own_answers_look_like_no_tampering(path):
+    for cell in nbformat.read(path, as_version=4).cells:
+        assert not list(hints("answer", cell.source)), cell.source
 
 
 def test_what_an_editor_changes_by_itself_is_no_change(submitted, released):
@@ -307,7 +316,6 @@ def test_a_submission_without_a_timestamp_has_no_time(tmp_path):
 def autograded(course):
     """`nbgrader autograde` over the class, without the steps that need a kernel."""
     from nbgrader.converters import Autograde
-    from nbgrader.coursedir import CourseDirectory
 
     config = deepcopy(course.config)
     config.Autograde.autograde_preprocessors = []
@@ -330,6 +338,27 @@ def test_only_the_notebook_and_the_exchanges_slips_are_copied(autograded):
     found = {path.name for path in autograded.rglob("*") if path.is_file()}
     assert found == {f"{ASSIGNMENT}.ipynb", "timestamp.txt"}
     assert not any(path.is_symlink() for path in autograded.rglob("*"))
+
+
+def test_a_course_that_reads_submissions_as_they_come_is_refused(course, tmp_path):
+    shutil.copytree(course.folder("source_directory"), tmp_path / "solutions")
+    text = (course.root / "nbgrader_config.py").read_text(encoding="utf-8")
+    (tmp_path / "nbgrader_config.py").write_text(
+        text.replace("c.Autograde.exporter_class", "ignored"), "utf-8"
+    )
+    with pytest.raises(CommandError, match="exporter_class"):
+        Course.open(tmp_path)
+
+
+def test_a_run_that_nobody_released_says_so(course, tmp_path):
+    from nbgrader.converters import Autograde
+    from nbgrader.converters.base import NbGraderException
+
+    config = deepcopy(course.config)
+    config.CourseDirectory.assignment_id = ASSIGNMENT
+    config.CourseDirectory.release_directory = str(tmp_path)
+    with pytest.raises(NbGraderException, match="insidebert release"):
+        Autograde(coursedir=CourseDirectory(config=config), config=config).start()
 
 
 def test_the_submissions_are_left_as_they_were(course, autograded):
