@@ -129,4 +129,5 @@ def _cells(row: Row) -> str:
 def _meter(done: int, there: int, name: str) -> str:
     if not there:
         return ""
-    return f'<progress value="{done}" max="{there}" aria-label="{name}"></progress> {done} of {there}'
+    bar = f'<progress style="width: 5em" value="{done}" max="{there}" aria-label="{name}"></progress>'
+    return f'<span style="white-space: nowrap">{bar} {done} of {there}</span>'

@@ -56,7 +56,7 @@ function render({ model, el }) {
     for (const { name, value, colour, dash } of rows.length ? SERIES : []) {
       const points = rows.map((row) => `${x(row[0]).toFixed(1)},${y(value(row)).toFixed(1)}`).join(" ");
       nodes.push(svg("polyline", { points, fill: "none", stroke: colour, "stroke-width": 1.8, "stroke-dasharray": dash }));
-      names.push([y(value(rows.at(-1))), name, colour]);
+      names.push([y(value(rows.at(-1))), name, "var(--ib-text)"]);
     }
     const heights = apart(names.map(([height]) => height), 14);
     names.forEach(([, name, fill], i) => nodes.push(svg("text", { x: WIDTH - RIGHT + 8, y: heights[i] + 4, style: `fill: ${fill}` }, name)));
