@@ -31,13 +31,16 @@ class _Read:
     known: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     own: dict[int, list[Mapping[str, Any]]] = field(default_factory=dict)  # -1: before any known one
     notes: dict[str, list[str]] = field(default_factory=dict)
-    hints: list[Flag] = field(default_factory=list)
 
     def note(self, name: str, detail: str) -> None:
         self.notes.setdefault(name, []).append(detail)
 
+    def search(self, name: str, source: str) -> None:
+        for hint, detail in hints(name, source):
+            self.note(hint, detail)
+
     def flags(self) -> list[Flag]:
-        return [flag(name, list(dict.fromkeys(details))) for name, details in self.notes.items()] + self.hints
+        return [flag(name, list(dict.fromkeys(details))) for name, details in self.notes.items()]
 
 
 def rebuild(submitted: Sequence[Any], released: NotebookNode) -> tuple[NotebookNode, list[Flag]]:
@@ -122,7 +125,7 @@ def _rebuilt(read: _Read, released: NotebookNode, cell: Mapping[str, Any] | None
         if not is_locked(released):
             rebuilt.source = _yielding(released.source)
         return rebuilt
-    text = _text(read, cell, name or "of text")
+    text = _text(read, cell, name or "a cell of text")
     if name:
         _compare(read, released, cell, text)
     if is_locked(released):
@@ -130,7 +133,7 @@ def _rebuilt(read: _Read, released: NotebookNode, cell: Mapping[str, Any] | None
     if text is not None:
         rebuilt.source = text
         if rebuilt.cell_type == "code" and text != released.source:
-            read.hints += hints(name or str(released.get("id")), text)
+            read.search(name or str(released.get("id")), text)
     return rebuilt
 
 
@@ -179,12 +182,12 @@ def _own_cells(read: _Read, index: int) -> list[NotebookNode]:
     """The learner's own cells behind the released cell `index`: their text and whether it is code."""
     cells = []
     for number, cell in enumerate(read.own.get(index, []), 1):
-        name = f"of the learner's own, {number} after the {index + 1}th released"
+        name = f"own cell {number} after cell {index + 1}"
         text = _text(read, cell, name)
         if not text:
             continue
         if cell.get("cell_type") == "code":
-            read.hints += hints(name, text)
+            read.search(name, text)
             cells.append(new_code_cell(text))
         else:  # raw cells too: raw text would go into a page of feedback as it is
             cells.append(new_markdown_cell(text))

@@ -59,7 +59,8 @@ _HINTS = {
         r"|gradebook|/proc/|\.ssh\b|solutions/|autograded|environ\.|environ\)",
     ),
 }
-_PATTERNS = {name: (what, re.compile(pattern, re.M)) for name, (what, pattern) in _HINTS.items()}
+_PATTERNS = {name: re.compile(pattern, re.M) for name, (_, pattern) in _HINTS.items()}
+_SENTENCES |= {name: f"The submission's own code {what}: {{}}." for name, (what, _) in _HINTS.items()}
 _SHOWN = 5  # cells or files named in one sentence
 _SEARCHED = 20_000  # characters of a cell: a bound on the time that a search takes
 
@@ -79,11 +80,11 @@ def flag(name: str, details: Sequence[str] = ()) -> Flag:
     return Flag(name, _SENTENCES[name].format(", ".join(shown + more)))
 
 
-def hints(name: str, source: str) -> Iterator[Flag]:
-    """Flags for what looks like tampering in a cell of the learner's own."""
-    for hint, (what, pattern) in _PATTERNS.items():
+def hints(name: str, source: str) -> Iterator[tuple[str, str]]:
+    """What looks like tampering in a cell of the learner's own: ids of flags, and the place and word for each."""
+    for hint, pattern in _PATTERNS.items():
         if found := pattern.search(source, 0, _SEARCHED):
-            yield Flag(hint, f"The cell {printable(name)} {what}: {printable(found.group().strip())}")
+            yield hint, f"{name} ({found.group().strip()})"
 
 
 def printable(text: str, longest: int = 60) -> str:

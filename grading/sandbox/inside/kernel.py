@@ -45,5 +45,6 @@ def prepare(listening: Sequence[int], key: str) -> Kernel:
     app.listening = listening
     app.initialize([])
     # `quit()` would end the kernel a moment later, in the middle of another cell, which would be blamed for it.
-    app.shell.unobserve_all("exit_now")
+    shell: Any = app.shell
+    shell.unobserve_all("exit_now")
     return app
