@@ -7,9 +7,9 @@ opens and the commit they make for every cell.
 
 from __future__ import annotations
 
-import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -18,8 +18,7 @@ from typing import Any, TypeVar
 from nbgrader import dbutil
 from nbgrader.api import Gradebook, InvalidEntry, MissingEntry, SubmittedAssignment, SubmittedNotebook
 from nbgrader.preprocessors import AssignLatePenalties
-from sqlalchemy import event, inspect, text
-from sqlalchemy.engine import Engine
+from sqlalchemy import inspect, text
 from sqlalchemy.exc import (
     ArgumentError,
     DBAPIError,
@@ -28,27 +27,13 @@ from sqlalchemy.exc import (
     OperationalError,
     SQLAlchemyError,
 )
+from tornado.log import app_log
 
+from grading import sqlite  # noqa: F401 - sets up every connection
 from grading.course import Course
 from insidebert.cli import CommandError
 
 Result = TypeVar("Result")
-_BUSY_MS = 30_000  # how long SQLite waits for another writer, such as the formgrader
-
-
-@event.listens_for(Engine, "connect")
-def _let_readers_and_a_writer_meet(connection: Any, _: Any) -> None:
-    """A gradebook in SQLite gets a write-ahead log, so that the formgrader reads while a run writes.
-
-    Listens to every engine, because nbgrader makes its own where nobody can reach it; touches nbgrader's tables only.
-    """
-    if not isinstance(connection, sqlite3.Connection):
-        return
-    connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
-    ours = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'submitted_notebook'").fetchone()
-    if ours:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
 
 
 class Unusable(CommandError):
@@ -164,9 +149,10 @@ class Writer:
         pause = 0.25
         while True:
             try:
-                if self._book is None:
-                    self._book = _open(self._course)
-                return action(self._book)
+                with _without_tracebacks():
+                    if self._book is None:
+                        self._book = _open(self._course)
+                    return action(self._book)
             except (SQLAlchemyError, InvalidEntry) as error:
                 self._let_go()
                 cause = error.__context__ if isinstance(error, InvalidEntry) else error  # nbgrader wraps some
@@ -180,6 +166,16 @@ class Writer:
             self.close()
         except SQLAlchemyError:  # a connection that is gone cannot say goodbye
             self._book = None
+
+
+@contextmanager
+def _without_tracebacks() -> Iterator[None]:
+    """nbgrader logs the trace of a database's failure, which is told here in a sentence."""
+    was, app_log.disabled = app_log.disabled, True
+    try:
+        yield
+    finally:
+        app_log.disabled = was
 
 
 def _open(course: Course) -> Gradebook:
@@ -248,9 +244,7 @@ def _may_pass(error: BaseException | None) -> bool:
     ):
         return False
     said = str(error.orig).lower()
-    return not any(
-        words in said for words in ("disk is full", "no such", "readonly", "unable to open", "password")
-    )
+    return not any(words in said for words in ("disk is full", "no such table", "no such column", "password"))
 
 
 def _sentence(course: Course, error: BaseException | None) -> str:

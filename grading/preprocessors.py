@@ -16,7 +16,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Enum, Integer
 
-from grading import evidence
+from grading import evidence, sqlite  # noqa: F401 - sqlite: for every connection of nbgrader's
 from grading.executing import execute
 from grading.sandbox.isolation import NONE
 from grading.sandbox.limits import Limits

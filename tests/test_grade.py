@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import json
+import subprocess
+import sys
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from nbgrader.api import Gradebook
 from sqlalchemy import event, text
 from sqlalchemy.engine import Engine
 
@@ -413,9 +414,25 @@ def test_a_database_that_goes_away_and_returns_costs_a_pause(course):
 
 
 def test_nbgraders_own_connections_wait_for_a_writer_too(course):
-    with Gradebook(course.directory.db_url) as book, book.engine.connect() as connection:
-        assert connection.execute(text("PRAGMA journal_mode")).scalar() == "wal"
-        assert connection.execute(text("PRAGMA busy_timeout")).scalar() >= 10_000
+    program = """if True:
+        import sys
+        from traitlets.config import PyFileConfigLoader
+                PyFileConfigLoader("nbgrader_config.py").load_config()
+        with Gradebook(sys.argv[1]) as book, book.engine.connect() as connection:
+            for name in ("journal_mode", "busy_timeout"):
+                print(connection.exec_driver_sql(f"PRAGMA {name}").scalar())
+    """
+    ran = subprocess.run(
+        [sys.executable, "-c", program, course.directory.db_url],
+        cwd=course.root,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+    mode, wait = ran.stdout.split()
+    assert mode == "wal"
+    assert int(wait) >= 10_000
 
 
 def test_a_database_of_somebody_elses_keeps_its_journal(tmp_path):
