@@ -416,6 +416,7 @@ def test_a_database_that_goes_away_and_returns_costs_a_pause(course):
 def test_nbgraders_own_connections_wait_for_a_writer_too(course):
     program = """if True:
         import sys
+        from nbgrader.api import Gradebook
         from traitlets.config import PyFileConfigLoader
                 PyFileConfigLoader("nbgrader_config.py").load_config()
         with Gradebook(sys.argv[1]) as book, book.engine.connect() as connection:
