@@ -289,7 +289,7 @@ def test_messages_of_any_form_are_no_trouble() -> None:
 @needs_sandbox
 def test_a_cold_kernel_has_the_same_walls() -> None:
     outputs, execution = run(
-        "import os; print(os.environ['INSIDEBERT_SEED'], os.path.exists('/work'), os.getcwd())",
+        f"import os; print(os.environ['INSIDEBERT_SEED'], os.path.exists({str(ROOT / 'solutions')!r}))",
         "import checks.judges.comparing",
         "import ctypes; print(ctypes.CDLL(None).unshare(0x10000000))",
         "open('big', 'wb').write(bytes(9 * 2**20))",
@@ -299,7 +299,7 @@ def test_a_cold_kernel_has_the_same_walls() -> None:
         isolation=Isolation(detect().name, warm=False),
         file_bytes=8 * MiB,
     )
-    assert outputs[0].startswith("7 ")
+    assert outputs[0] == "7 False\n"
     assert outputs[1].startswith("ModuleNotFoundError")
     assert outputs[2] == "-1\n"
     assert outputs[3].startswith("OSError: [Errno 27]")
@@ -378,6 +378,17 @@ def test_a_bubblewrap_that_may_not_is_explained(
     assert not found.name
     assert "No permissions to create a new namespace" in found.why
     assert cure in found.cure
+
+
+@pytest.mark.parametrize(
+    ("reason", "cure"),
+    [
+        ("PermissionError: [Errno 13] Permission denied: '/srv/course/checks/__init__.py'", "chmod -R a+rX"),
+        ("bwrap: Unknown option --size", "bubblewrap 0.8"),
+    ],
+)
+def test_what_is_not_the_machines_fault_has_its_own_cure(reason: str, cure: str) -> None:
+    assert cure in isolation.cure(reason)
 
 
 @needs_sandbox

@@ -98,6 +98,10 @@ def _fails(*, nested: bool) -> str:
 
 def cure(reason: str) -> str:
     """What to do about bubblewrap's failure."""
+    if "Permission denied: '/" in reason and "'/proc" not in reason:
+        return f"Root grades as nobody, who must be able to read the course and this Python: chmod -R a+rX {sys.prefix}"
+    if "unknown option" in reason.lower():
+        return "Install bubblewrap 0.8 or newer"
     if _setting("kernel/apparmor_restrict_unprivileged_userns") == "1":
         return (
             "Ubuntu's AppArmor keeps user namespaces from programs without a profile. As root write "
@@ -113,10 +117,6 @@ def cure(reason: str) -> str:
             "This is a container: allow user namespaces and an unmasked /proc in it, e.g. docker run --security-opt "
             "seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined"
         )
-    if "Permission denied: '/" in reason:
-        return f"Root grades as nobody, who must be able to read the course and this Python: chmod -R a+rX {sys.prefix}"
-    if "unknown option" in reason.lower():
-        return "Install bubblewrap 0.8 or newer"
     return "Unprivileged user namespaces must be allowed here"
 
 
