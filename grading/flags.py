@@ -17,7 +17,7 @@ _SENTENCES = {
     "missing_notebook": "There is no notebook in the submission; it is graded as untouched.",
     "unreadable_notebook": "The notebook cannot be read: {}. It is graded as untouched.",
     "renamed_notebook": "The notebook is called {}.",
-    "not_a_file": "Not a file but a link, a folder or a device, so not opened: {}.",
+    "not_a_file": "Links, pipes, devices and what cannot be read, none of them opened: {}.",
     "too_large": "Too large to be opened: {}.",
     "extra_files": "Files beside the notebook, which nothing reads: {}.",
     "odd_encoding": "The notebook is not plain UTF-8: {}.",

@@ -160,12 +160,19 @@ def _survey(folder: Path, assignment: str) -> _Found:
     if not folder.is_dir():
         return found
     expected = f"{assignment}.ipynb"
-    with os.scandir(folder) as entries:
-        names = {entry.name for entry in islice(entries, MAX_FILES)}
+    try:
+        with os.scandir(folder) as entries:
+            names = {entry.name for entry in islice(entries, MAX_FILES)}
+    except OSError:  # not ours to read
+        return replace(found, links=[folder.name])
     if os.path.lexists(folder / expected):
         names.add(expected)  # however many there are before it
     for name in sorted(names - _HARMLESS - set(_EXCHANGE)):
-        about = os.lstat(folder / name)
+        try:
+            about = os.lstat(folder / name)
+        except OSError:
+            found.links.append(name)
+            continue
         if stat.S_ISDIR(about.st_mode):
             found.folders.append(f"{name}/")
         elif not stat.S_ISREG(about.st_mode):
@@ -187,12 +194,12 @@ def _read(path: Path, longest: int) -> bytes | None:
     careful = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         handle = os.open(path, os.O_RDONLY | careful)
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                return None
+            data = file.read(longest + 1)
     except OSError:
         return None
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return None
-        data = file.read(longest + 1)
     return data if len(data) <= longest else None
 
 

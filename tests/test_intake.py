@@ -281,6 +281,19 @@ def test_a_folder_that_is_a_link_or_missing_has_no_notebook(tmp_path):
     assert read_slip(tmp_path / "link", ASSIGNMENT).files == {}
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_what_may_not_be_read_has_no_notebook(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / f"{ASSIGNMENT}.ipynb").touch(mode=0o000)
+    assert find_notebook(folder, ASSIGNMENT)[0] is None
+    folder.chmod(0o000)
+    try:
+        assert ids(find_notebook(folder, ASSIGNMENT)[1]) == {"not_a_file", "missing_notebook"}
+    finally:
+        folder.chmod(0o700)
+
+
 @pytest.mark.parametrize(
     ("text", "flags"),
     [
