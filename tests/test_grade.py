@@ -418,7 +418,7 @@ def test_nbgraders_own_connections_wait_for_a_writer_too(course):
         import sys
         from nbgrader.api import Gradebook
         from traitlets.config import PyFileConfigLoader
-                PyFileConfigLoader("nbgrader_config.py").load_config()
+        PyFileConfigLoader("nbgrader_config.py").load_config()
         with Gradebook(sys.argv[1]) as book, book.engine.connect() as connection:
             for name in ("journal_mode", "busy_timeout"):
                 print(connection.exec_driver_sql(f"PRAGMA {name}").scalar())
