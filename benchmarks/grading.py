@@ -10,9 +10,9 @@ has: intake, sandbox, judging outside. Both start from nothing, and their time i
 "all" spreads the submissions over the six assignments, which nbgrader grades one after the other. nbgrader takes
 as long for each submission as for the last: `--baseline N` gives it only N of them.
 
-`seconds` are of the clock, `cpu_seconds` of the command and everything it starts, `peak_mb` the most memory that
-all of them had together (each shared page counted once). `--memory` instead follows the supervisor's own memory over
-the run: it writes the figure of every tenth of the class.
+`seconds` are of the clock, so that only a quiet machine compares them; `peak_mb` is the most memory that the command
+and all it starts had together (each shared page counted once). `--memory` instead follows the supervisor's own memory
+over the run: it writes the figure of every tenth of the class.
 """
 
 from __future__ import annotations
@@ -111,22 +111,16 @@ class Measured:
     """What a command took, with all its descendants."""
 
     seconds: float = 0.0
-    cpu_seconds: float = 0.0
     peak_mb: float = 0.0
 
     def __add__(self, other: Measured) -> Measured:
-        return Measured(
-            self.seconds + other.seconds,
-            self.cpu_seconds + other.cpu_seconds,
-            max(self.peak_mb, other.peak_mb),
-        )
+        return Measured(self.seconds + other.seconds, max(self.peak_mb, other.peak_mb))
 
     def to_json(self, submissions: int) -> dict[str, float]:
         return {
             "per_minute": round(60 * submissions / self.seconds, 2),
             "seconds": round(self.seconds, 2),
             "peak_mb": round(self.peak_mb),
-            "cpu_seconds": round(self.cpu_seconds, 1),
             "submissions": submissions,
         }
 
@@ -147,16 +141,13 @@ def watch(command: list[str], folder: Path, trace: list[float] | None = None) ->
 
 
 def _look(process: psutil.Process, measured: Measured, trace: list[float] | None) -> None:
-    memory = cpu = 0.0
+    memory = 0.0
     for one in (process, *process.children(recursive=True)):
         try:
-            times = one.cpu_times()
-            cpu += times.user + times.system + times.children_user + times.children_system
             memory += one.memory_full_info().pss / 2**20
-        except psutil.Error:  # it has just ended; its time is in its parent's
+        except psutil.Error:  # it has just ended
             continue
     measured.peak_mb = max(measured.peak_mb, memory)
-    measured.cpu_seconds = max(measured.cpu_seconds, cpu)
     if trace is not None:
         trace.append(process.memory_info().rss / 2**20)
 
