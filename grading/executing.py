@@ -34,12 +34,14 @@ class Execution:
         warm: the kernel came from a template that had served before.
         isolation: its name, see `Isolation`.
         trouble: what went wrong with the run as a whole, one sentence; empty when nothing did.
+        lost: kernels were lost through no fault of the submission's, so that this run says nothing about it.
     """
 
     seconds: float
     warm: bool
     isolation: str
     trouble: str = ""
+    lost: bool = False
 
 
 def execute(
@@ -69,14 +71,16 @@ def execute(
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     run = _Run(notebook, seed, limits or Limits(), isolation)
+    lost = False
     for attempt in range(_ATTEMPTS):
         try:
             run.all_cells()
             break
         except KernelLost as error:
-            if attempt == _ATTEMPTS - 1:
+            lost = attempt == _ATTEMPTS - 1
+            if lost:
                 run.give_up(f"The kernel was lost {_ATTEMPTS} times ({error}).")
-    return Execution(round(time.monotonic() - begin, 3), run.warm, isolation.name, run.trouble)
+    return Execution(round(time.monotonic() - begin, 3), run.warm, isolation.name, run.trouble, lost)
 
 
 @dataclass

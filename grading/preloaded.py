@@ -1,12 +1,18 @@
-"""Imported once by the process that every local worker is forked from (multiprocessing's fork server)."""
+"""Imported once by the process that every local worker is forked from (multiprocessing's fork server).
+
+It also starts the template that the workers' kernels are forked from: one for all of them.
+"""
 
 from grading.startup import lighten
 
 lighten()
 
-import grading.worker  # noqa: E402, F401 - what workers need, after what keeps it light
-from checks.judges import judge_of  # noqa: E402
-from checks.questions import all_questions  # noqa: E402
+from grading.sandbox.templates import sharing  # noqa: E402 - after what keeps it light
 
-for question in all_questions().values():
-    judge_of(question)
+with sharing():
+    import grading.worker  # noqa: F401 - what workers need
+    from checks.judges import judge_of
+    from checks.questions import all_questions
+
+    for question in all_questions().values():
+        judge_of(question)

@@ -73,7 +73,7 @@ def grade(data: bytes | None, found: tuple[Flag, ...], terms: Terms) -> dict[str
 
     Raises:
         SandboxUnavailable: nothing can be run here.
-        Exception: a judge failed. That is our fault and nobody's zero.
+        Exception: a judge failed, or kernels were lost. That is our fault and nobody's zero.
     """
     began = time.perf_counter()
     seed = secrets.randbits(48)  # drawn here and now: nobody could have prepared for it
@@ -81,6 +81,8 @@ def grade(data: bytes | None, found: tuple[Flag, ...], terms: Terms) -> dict[str
         taken = take_in(data, _parsed(terms.released), found)
         notebook = taken.notebook
         execution = execute(notebook, seed, terms.limits, terms.isolation)
+        if execution.lost:
+            raise RuntimeError(execution.trouble)
         verdicts, kept = judge_and_keep(notebook, seed)
         notebook, _ = LimitOutput().preprocess(notebook, {})
         MetadataValidator().validate_nb(notebook)

@@ -211,7 +211,7 @@ def test_sandboxes_that_are_killed_every_time_are_a_trouble_and_no_exception(
 
     monkeypatch.setattr(templates.Template, "kernel", deadly)
     outputs, execution = run("print('on')", "2")
-    assert execution.trouble
+    assert execution.trouble and execution.lost
     assert all(output.startswith("NotRun") for output in outputs)
 
 
@@ -243,11 +243,44 @@ def test_a_forked_process_leaves_its_parents_template_alone(warm: templates.Temp
     assert execution.warm
 
 
+def test_forked_processes_use_a_shared_template_and_outlive_it(mortal: None) -> None:
+    with templates.sharing():
+        pass
+    shared = templates._own_template()
+
+    def forked() -> bool:
+        """Whether a forked process gets two answers and its kernels from the shared template."""
+        child = os.fork()
+        if child == 0:
+            try:
+                same = all(run("6 * 7")[0] == ["42"] for _ in range(2)) and templates._own is shared
+                templates.close_template()
+                os._exit(0 if same else 1)
+            finally:
+                os._exit(2)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    assert forked() and forked()
+    assert shared.alive and run("1")[0] == ["1"]  # closing it there did not end it here
+    os.kill(own_process(shared), signal.SIGKILL)
+    shared.process.wait(20)
+    child = os.fork()
+    if child == 0:
+        try:
+            answer, _ = run("6 * 7")
+            own = templates._own
+            templates.close_template()
+            os._exit(0 if answer == ["42"] and own is not shared else 1)
+        finally:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
 def test_a_template_ends_with_its_process_however_that_ends() -> None:
     program = dedent("""
         import os, signal
         from grading.sandbox.templates import Template
-        template = Template(nested=True, preload=False)
+        template = Template(nested=True, preload=False).ready()
         print(template.process.pid, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
     """)
@@ -266,7 +299,7 @@ def test_a_template_ends_with_its_process_however_that_ends() -> None:
 def test_a_template_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grading.sandbox.bubblewrap._START", "raise SystemExit('no torch here')")
     with pytest.raises(SandboxUnavailable, match="no torch here"):
-        templates.Template(nested=True)
+        templates.Template(nested=True).ready()
 
 
 def test_many_submissions_take_no_more_memory_than_a_few() -> None:

@@ -82,7 +82,7 @@ def _fails(*, nested: bool) -> str:
     from grading.sandbox.templates import Template
 
     try:
-        template = Template(nested=nested, preload=False)
+        template = Template(nested=nested, preload=False).ready()
     except (SandboxUnavailable, OSError) as error:
         return str(error)
     try:

@@ -1,7 +1,8 @@
 """The outer side of the sandbox: templates that run in it, and the kernels they fork.
 
 Each process that grades has one warm template, started at its first submission and closed when the process
-ends. It is never inherited by a forked process and never outlives this one: both hang on one socket pair.
+ends; it never outlives this one, since both hang on one socket pair. A forked process does not inherit it, unless it
+was shared: workers that are forked from one process then fork their kernels from one template.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ class Template:
     def __init__(self, *, nested: bool, preload: bool = True, scratch_bytes: int = Limits.scratch_bytes):
         self.nested = nested
         self.used = False
+        self.shared = False
+        self._owner = os.getpid()
+        self.about: dict[str, Any] = {}
         self._lock = threading.Lock()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the template
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -60,19 +64,21 @@ class Template:
         finally:
             theirs.close()
             os.close(their_info)
-        try:
-            self.about = self._hello()
-        finally:
-            if not hasattr(self, "about"):
-                self.close()
 
-    def _hello(self) -> dict[str, Any]:
-        ready, _, _ = select.select([self._socket], [], [], _WARM_UP)
-        message = self._socket.recv(1 << 16) if ready else b""
+    def ready(self) -> Template:
+        """Waits until its imports are done.
+
+        Raises:
+            SandboxUnavailable: it ended, or is not done in time. It is closed.
+        """
+        waited, _, _ = select.select([self._socket], [], [], _WARM_UP)
+        message = self._socket.recv(1 << 16) if waited else b""
         if not message:
-            raise SandboxUnavailable(f"no kernel can be started in the sandbox: {self._last_words()}")
-        about: dict[str, Any] = json.loads(message)
-        return about
+            reason = self._last_words()
+            self.close()
+            raise SandboxUnavailable(f"no kernel can be started in the sandbox: {reason}")
+        self.about = json.loads(message)
+        return self
 
     def _last_words(self) -> str:
         self._end()
@@ -82,7 +88,8 @@ class Template:
 
     @property
     def alive(self) -> bool:
-        return self.process.poll() is None
+        """Whether it is there. A process that did not start it learns that from the first kernel it asks for."""
+        return self._owner != os.getpid() or self.process.poll() is None
 
     def kernel(self, limits: Limits, env: dict[str, str], *, key: str = "", trial: bool = False) -> Kernel:
         """Fork a kernel; as a trial, one that ends when its walls are up.
@@ -106,10 +113,13 @@ class Template:
         return kernel
 
     def close(self) -> None:
-        """End the template and every kernel of it. Returns when they are gone."""
-        self._end()
-        self._socket.close()
-        self._errors.close()
+        """End the template and every kernel of it. Returns when they are gone. A shared one is its owner's to end."""
+        if self._owner != os.getpid():
+            self.forget()
+        else:
+            self._end()
+            self._socket.close()
+            self._errors.close()
 
     def _end(self) -> None:
         if self._info >= 0:
@@ -121,6 +131,11 @@ class Template:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(json.loads(info)["child-pid"], signal.SIGKILL)
         self.process.wait()
+
+    def inherit(self) -> None:
+        """In a forked process: use it beside the parent. A request is one message, so that none mixes with another."""
+        self._lock = threading.Lock()
+        self.process.returncode = 0  # nobody's child here
 
     def forget(self) -> None:
         """In a forked process: let go of what belongs to the parent, without ending it."""
@@ -248,7 +263,7 @@ def kernel(
 
 def _cold_template(limits: Limits) -> Template:
     """For one kernel, which imports what it needs."""
-    return Template(nested=False, preload=False, scratch_bytes=limits.scratch_bytes)
+    return Template(nested=False, preload=False, scratch_bytes=limits.scratch_bytes).ready()
 
 
 def _own_template() -> Template:
@@ -257,8 +272,26 @@ def _own_template() -> Template:
         if _own is None or not _own.alive:
             if _own is not None:
                 _own.close()
-            _own = Template(nested=True)
+            _own = Template(nested=True).ready()
         return _own
+
+
+@contextmanager
+def sharing() -> Iterator[None]:
+    """Start a template that this process and those forked from it use; its imports run beside the block's own.
+
+    Where there can be no such sandbox nothing is shared, and whoever wants a kernel will hear why.
+    """
+    global _own
+    try:
+        template = Template(nested=True)
+    except (OSError, SandboxUnavailable):
+        yield
+        return
+    yield
+    with contextlib.suppress(SandboxUnavailable):
+        _own = template.ready()
+        _own.shared = _own.used = True
 
 
 def close_template() -> None:
@@ -273,9 +306,11 @@ def close_template() -> None:
 def _after_fork() -> None:
     global _own, _own_lock
     _own_lock = threading.Lock()
-    if _own is not None:
+    if _own is not None and _own.shared:
+        _own.inherit()
+    elif _own is not None:
         _own.forget()
-    _own = None
+        _own = None
 
 
 atexit.register(close_template)
