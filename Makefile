@@ -42,7 +42,7 @@ lock:  ## resolve the ranges of pyproject.toml anew and write requirements.lock
 	@PYTHON="$(PYTHON)" bash tests/lock.sh
 
 clean:  ## remove the environment and everything a run left behind
-	rm -rf $(VENV) build *.egg-info autograded feedback submitted gradebook.db .nbgrader.log
+	rm -rf $(VENV) build *.egg-info autograded feedback submitted gradebook.db* .insidebert .nbgrader.log
 
 # One stamp file says that the environment holds what the lock and pyproject.toml ask for.
 # An environment that a run left half made, without a working pip, is made anew.
