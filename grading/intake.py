@@ -13,7 +13,7 @@ import os
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -221,16 +221,18 @@ def read_slip(folder: Path, assignment: str) -> Slip:
     if submitted is None:
         files["timestamp.txt"] = f"{changed:%Y-%m-%d %H:%M:%S.%f} UTC" if changed else ""
         return Slip(changed, {name: text for name, text in files.items() if text}, [flag("bad_timestamp")])
-    early = changed is not None and submitted + _TOLERANCE < changed
+    early = changed is not None and changed - submitted > _TOLERANCE
     detail = f"{submitted:%Y-%m-%d %H:%M} UTC, and {changed:%Y-%m-%d %H:%M} UTC" if early else ""
     return Slip(submitted, files, [flag("early_timestamp", [detail])] if early else [])
 
 
 def _moment(text: str) -> datetime | None:
     try:
-        return parse_utc(text.strip()) if text.strip() else None
+        moment = parse_utc(text.strip()) if text.strip() else None
     except Exception:  # dateutil raises half a dozen kinds for text that is no date
         return None
+    # At either end of the calendar other time zones have no name for it, and nbgrader's pages fail on it.
+    return moment if moment and MINYEAR < moment.year < MAXYEAR else None
 
 
 def _changed(folder: Path, assignment: str) -> datetime | None:
@@ -238,4 +240,7 @@ def _changed(folder: Path, assignment: str) -> datetime | None:
     found = _survey(folder, assignment)
     if found.chosen is None:
         return None
-    return datetime.fromtimestamp(found.files[found.chosen], UTC).replace(tzinfo=None)
+    try:
+        return datetime.fromtimestamp(found.files[found.chosen], UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError, OSError):  # some file systems take any number for a time
+        return None

@@ -9,6 +9,7 @@ import gc
 import json
 import os
 import shutil
+import stat
 import time
 from copy import deepcopy
 from pathlib import Path
@@ -303,6 +304,8 @@ def test_what_may_not_be_read_has_no_notebook(tmp_path):
         ("never", {"bad_timestamp"}),
         ("", {"bad_timestamp"}),
         ("9" * 5000, {"bad_timestamp"}),
+        ("9999-12-31 23:59:59 UTC", {"bad_timestamp"}),
+        ("0001-01-01 00:00:00 UTC", {"bad_timestamp"}),
     ],
 )
 def test_the_time_of_submission(tmp_path, text, flags):
@@ -316,6 +319,19 @@ def test_the_time_of_submission(tmp_path, text, flags):
     assert slip.submitted is not None
     assert (slip.submitted.year, slip.submitted.tzinfo) == (expected, None)
     assert slip.files["timestamp.txt"].startswith(str(expected))
+
+
+@pytest.mark.parametrize(("text", "year"), [("2033-05-18 03:33:20 UTC", 2033), ("never", None)])
+def test_a_notebook_from_beyond_the_calendar_stops_nobody(tmp_path, monkeypatch, text, year):
+    """tmpfs and Btrfs keep such times; others cut them, so that the file alone would test nothing there."""
+    path = tmp_path / f"{ASSIGNMENT}.ipynb"
+    path.write_text("x", encoding="utf-8")
+    (tmp_path / "timestamp.txt").write_text(text, encoding="utf-8")
+    about = [*path.lstat()]
+    about[stat.ST_MTIME] = 2**60
+    monkeypatch.setattr("grading.intake.os.lstat", lambda _: os.stat_result(about))
+    slip = read_slip(tmp_path, ASSIGNMENT)
+    assert (slip.submitted.year if slip.submitted else None) == year
 
 
 def test_a_submission_without_a_timestamp_has_no_time(tmp_path):
