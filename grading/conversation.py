@@ -7,11 +7,13 @@ the outputs and the kernel's end at once, every message is held to the form it m
 from __future__ import annotations
 
 import math
+import mmap
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import zmq
@@ -27,8 +29,10 @@ from grading.sandbox.plain import plain_kernel
 _GRACE = 5.0  # seconds between an interrupt and the end of the kernel
 _LAST_OUTPUTS = 10.0  # seconds for outputs to arrive after the reply, on a busy machine
 _QUEUE = 20  # messages that wait here; more wait in the kernel, whose memory is limited
-_ASK_EVERY = 0.5  # seconds, whether a kernel that nobody guards is still there
+_LOOK_EVERY = 0.1  # seconds between two looks at what no event tells: memory, a kernel that nobody guards
+_MOST_HELD = 2**30  # bytes by which this process may grow: what ZeroMQ holds of a message that never ends
 _DEEPEST = 30  # of an output's own data
+_LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # as str.splitlines sees them, and nbformat with it
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class Conversation:
         self._iopub.subscribe(b"")
         self._cut = self._iopub.get_monitor_socket(zmq.EVENT_DISCONNECTED)
         self._poller = zmq.Poller()
-        self._asks = process.fileno() is None
+        self._memory = _memory()
         for source in (self._shell, self._iopub, self._cut, process.fileno()):
             if source is not None:
                 self._poller.register(source, zmq.POLLIN)
@@ -159,6 +163,8 @@ class Conversation:
                 return self._died(why)
             if self._cut.poll(0):
                 return self._cut_off()
+            if _memory() - self._memory > _MOST_HELD:
+                return Ended("OutputLimitError", "the submission sent output without an end")
         if interrupted:
             outputs.error(self._timed_out(seconds))
         return None
@@ -190,7 +196,7 @@ class Conversation:
 
     def _messages(self, deadline: float) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """What has arrived by the next event or the deadline: channel and message, in order."""
-        wait = min(max(0.0, deadline - time.monotonic()), _ASK_EVERY if self._asks else math.inf)
+        wait = min(max(0.0, deadline - time.monotonic()), _LOOK_EVERY)
         ready = dict(self._poller.poll(math.ceil(wait * 1000)))
         # Outputs first: they were sent before the reply that ends a cell.
         for channel, socket in (("iopub", self._iopub), ("shell", self._shell)):
@@ -338,15 +344,24 @@ def _data(value: Any, depth: int = 0) -> Any:
     return value
 
 
-def _measure(value: Any) -> int:
-    """About how many bytes a value takes in a file."""
+def _measure(value: Any, depth: int = 0) -> int:
+    """About how many bytes a value takes in a file, where each part and each line of text is a line, indented."""
+    line = depth + 6
     if isinstance(value, str):
-        return len(value) + 2
+        return len(value) + line * (1 + sum(map(value.count, _LINE_ENDS)))
     if isinstance(value, Mapping):
-        return sum(_measure(key) + _measure(part) for key, part in value.items()) + 2
+        return sum(len(key) + _measure(part, depth + 1) for key, part in value.items()) + 2 * line
     if isinstance(value, list):
-        return sum(map(_measure, value)) + 2
-    return 16
+        return sum(_measure(part, depth + 1) for part in value) + 2 * line
+    return line + (value.bit_length() // 3 if isinstance(value, int) else 20)
+
+
+def _memory() -> int:
+    """Bytes of memory that this process has; 0 where the system keeps no such file."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
+    except OSError:
+        return 0
 
 
 def _now() -> str:

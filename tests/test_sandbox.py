@@ -11,13 +11,14 @@ import time
 from pathlib import Path
 from textwrap import dedent
 
+import nbformat
 import pytest
 
 from grading.executing import execute
 from grading.sandbox import isolation
 from grading.sandbox.isolation import NONE, Isolation, SandboxUnavailable, detect, examine
 from grading.sandbox.limits import Limits
-from tests.small_notebooks import needs_sandbox, notebook_of, run, shown
+from tests.small_notebooks import PATIENT, needs_sandbox, notebook_of, run, shown
 
 pytestmark = [
     pytest.mark.slow,
@@ -246,6 +247,54 @@ def test_noise_does_not_hide_what_a_cell_shows_last() -> None:
     assert "rest is not kept" in outputs[1]
     assert outputs[1].endswith("7")
     assert outputs[2].count("figure") == 2_000
+
+
+@needs_sandbox
+def test_a_message_without_an_end_does_not_fill_the_graders_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Frames written past ZeroMQ, each announcing another: none is counted before the last has come."""
+    monkeypatch.setattr("grading.conversation._MOST_HELD", 100 * MiB)
+    outputs, execution = run(
+        "x = 41",
+        """
+        import os, socket, stat, struct
+        for number in range(3, 100):
+            try:
+                if stat.S_ISSOCK(os.fstat(number).st_mode):
+                    name = socket.socket(fileno=os.dup(number)).getsockname()
+                    if str(name).endswith("-4"): iopub = number
+            except OSError: pass
+        os.set_blocking(iopub, True)
+        more, size = 1 | 2, 2**23
+        while True:
+            waiting = memoryview(bytes([more]) + struct.pack(">Q", size) + bytes(size))
+            while len(waiting): waiting = waiting[os.write(iopub, waiting):]
+        """,
+        "print(x + 1)",
+        cell_seconds=30,
+    )
+    assert "OutputLimitError" in outputs[1]
+    assert outputs[2] == "42\n"
+    assert not execution.trouble
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    "made",
+    [
+        "x = [[] for _ in range(100_000)]\nfor _ in range(25): x = [x]",
+        "x = [10**4000] * 100",
+        "x = '\\n' * 300_000",
+        "x = {str(n): {} for n in range(40_000)}\nfor _ in range(25): x = {'': x}",
+    ],
+    ids=["lists", "numbers", "lines", "names"],
+)
+def test_what_a_cell_keeps_is_no_larger_in_the_file_than_allowed(made: str) -> None:
+    notebook = notebook_of(
+        f"from IPython.display import display\n{made}\n"
+        "for _ in range(9): display({'text/plain' if isinstance(x, str) else 'application/x+json': x}, raw=True)"
+    )
+    execute(notebook, 7, Limits(**PATIENT, output_bytes=MiB))
+    assert len(nbformat.writes(notebook)) < 1.5 * MiB
 
 
 @needs_sandbox
