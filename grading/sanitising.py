@@ -27,6 +27,7 @@ MAX_SOURCE = 30_000  # characters; parsers of markdown and HTML take more than l
 MAX_TEXT = 20_000
 MAX_IMAGE = 3_000_000
 MAX_MARKUP = 200_000  # of all markdown and HTML of a notebook: half a minute at the very worst
+MAX_CODE = 300_000  # of all code cells of a notebook, for the same reason
 MAX_TOTAL = 10_000_000  # of all outputs of a notebook
 
 _TAGS = frozenset((
@@ -104,9 +105,9 @@ def sanitise(notebook: NotebookNode) -> NotebookNode:
     notebook.cells = notebook.cells[:MAX_CELLS]
     if left > 0:
         notebook.cells.append(new_markdown_cell(f"*{left:,} further cells are not shown.*"))
-    budget, markup = _Budget(MAX_TOTAL), _Budget(MAX_MARKUP)
+    budget, markup, code = _Budget(MAX_TOTAL), _Budget(MAX_MARKUP), _Budget(MAX_CODE)
     for cell in notebook.cells:
-        _sanitise_cell(cell, budget, markup)
+        _sanitise_cell(cell, budget, markup, code)
     kept = {key: notebook.metadata[key] for key in (RECORD,) if key in notebook.metadata}
     notebook.metadata = NotebookNode(kept | {"language_info": NotebookNode(name="python")})
     return notebook
@@ -131,7 +132,7 @@ class _Budget:
         return text if len(text) <= limit else f"{text[:limit]}\n… {len(text) - limit:,} characters not shown"
 
 
-def _sanitise_cell(cell: NotebookNode, budget: _Budget, markup: _Budget) -> None:
+def _sanitise_cell(cell: NotebookNode, budget: _Budget, markup: _Budget, code: _Budget) -> None:
     ours = is_verdict(cell)  # before the metadata goes
     nbgrader = cell.metadata.get("nbgrader")
     cell.metadata = NotebookNode()
@@ -141,7 +142,8 @@ def _sanitise_cell(cell: NotebookNode, budget: _Budget, markup: _Budget) -> None
     if cell.cell_type != "code":
         cell.source = markup.cut(cell.source, MAX_SOURCE)
         return
-    cell.source = _Budget(MAX_SOURCE).cut(cell.source)
+    # Pygments looks from every line of blanks to the end of all of them: 20 seconds for a cell of such lines.
+    cell.source = code.cut("\n".join(line.rstrip() for line in cell.source.split("\n")))
     if not isinstance(cell.get("execution_count"), int):
         cell.execution_count = None
     outputs = [output for output in cell.outputs if isinstance(output, Mapping)]

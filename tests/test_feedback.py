@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import time
 from html.parser import HTMLParser
 
 import nbformat
@@ -15,6 +16,7 @@ from checks.protocol import Finding, Verdict
 from checks.render import as_html
 from grading import evidence
 from grading.feedback import write_feedback
+from grading.feedback_page import FeedbackExporter
 from grading.judging import graded_cells
 from grading.sanitising import MAX_OUTPUTS, clean, markdown, sanitise
 from insidebert.cli import main
@@ -187,6 +189,15 @@ def test_outputs_are_cut_and_counted():
     assert sum(len(output.text) for output in notebook.cells[0].outputs) < 2_000_000
     assert "170 further outputs" in notebook.cells[0].outputs[-1].text
     assert len(notebook.cells[1].source) < 100_000
+
+
+def test_code_that_is_slow_to_colour_is_shown_soon():
+    """Pygments takes 20 seconds for one such cell as it came."""
+    cells = [new_code_cell("x = 1" + " \n" * 15_000 + "y = 2") for _ in range(200)]
+    begin = time.process_time()
+    page, _ = FeedbackExporter().from_notebook_node(new_notebook(cells=cells))
+    assert time.process_time() - begin < 10
+    assert len(page) < 2_000_000
 
 
 @pytest.mark.parametrize(
