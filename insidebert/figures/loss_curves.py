@@ -87,7 +87,8 @@ def picture(rows: Sequence[Row], references: Mapping[str, float] | None = None) 
         axes.axhline(loss, color=style.GREY, linewidth=0.8)
         axes.annotate(name, (1.01, loss), xycoords=("axes fraction", "data"), va="center", fontsize=8)
     axes.set_ylim(bottom=0)
-    axes.set_xlabel("step" if size == 1 else f"step (each point a mean over {size})")
+    between = (rows[-1][0] - rows[0][0]) / max(1, len(rows) - 1)  # a row may itself stand for several steps
+    axes.set_xlabel("step" if size == 1 else f"step (each point a mean over {size * between:.0f})")
     axes.set_ylabel("loss (nats)")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, ncols=3, fontsize=9, loc="lower left", bbox_to_anchor=(0, 1))
@@ -96,7 +97,9 @@ def picture(rows: Sequence[Row], references: Mapping[str, float] | None = None) 
         f"{name} from {before:.2f} to {after:.2f} nats"
         for name, before, after in (("MLM", first[1], last[1]), ("NSP", first[2], last[2]))
     )
-    return style.Picture(figure, f"Loss against step, {len(rows)} steps: {said}; the sum is their sum.")
+    return style.Picture(
+        figure, f"Loss against step, {rows[-1][0] + 1:.0f} steps: {said}; the sum is their sum."
+    )
 
 
 def _mean(rows: Sequence[Row]) -> Row:
