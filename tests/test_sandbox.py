@@ -453,6 +453,39 @@ def test_packages_installed_side_by_side_do_not_show_what_is_secret(monkeypatch:
         assert words.index(secret) > words.index(sys.prefix)
 
 
+@needs_sandbox
+def test_what_everybody_handed_in_is_not_shown_with_the_system(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """nbgrader's exchange lies in /usr, which a sandbox shows. A folder that is really there stands for it here."""
+    from grading.sandbox import bubblewrap, templates
+
+    shown_folder = next(path for path in sorted(Path("/usr/share").iterdir()) if any(path.glob("*")))
+    monkeypatch.setattr(bubblewrap, "_EXCHANGE", shown_folder)
+    templates.close_template()
+    try:
+        outputs, _ = run(f"import os; os.listdir({str(shown_folder)!r})")
+    finally:
+        templates.close_template()
+    assert outputs == ["[]"]
+    monkeypatch.setattr(bubblewrap, "_EXCHANGE", tmp_path / "missing")
+    assert shown_folder not in bubblewrap.hidden()
+
+
+@needs_sandbox
+def test_without_landlock_only_scratch_can_be_written_to_either() -> None:
+    from grading.sandbox import bubblewrap
+
+    words = bubblewrap.command(3, 4, {"nested": True, "preload": False}, MiB)
+    program = (
+        "for p in ('/', '/dev', '/run', '/scratch'): print(p, not __import__('os').statvfs(p).f_flag & 1)"
+    )
+    words = [*words[: words.index("--")], "--", sys.executable, "-c", program]
+    words[1:3] = []  # nobody reads which process it is
+    ran = subprocess.run(words, capture_output=True, encoding="utf-8", check=True)
+    assert ran.stdout.splitlines() == ["/ False", "/dev False", "/run False", "/scratch True"]
+
+
 def test_landlock_and_the_refused_calls_hold_by_themselves(tmp_path: Path) -> None:
     program = dedent(f"""
         import ctypes, os, subprocess

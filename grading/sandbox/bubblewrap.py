@@ -17,6 +17,7 @@ from typing import Any
 from grading.sandbox.inside import confine
 
 PROGRAM = "bwrap"
+_EXCHANGE = Path("/usr/local/share/nbgrader")  # nbgrader's default: what everybody handed in
 _CODE = "/run/sandbox"  # where grading/sandbox/inside lies within
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf",
            "/etc/ld.so.conf.d", "/etc/localtime", "/etc/fonts", "/etc/alternatives")  # fmt: skip
@@ -73,6 +74,8 @@ def command(descriptor: int, info: int, settings: dict[str, Any], scratch_bytes:
     for scratch in (confine.SCRATCH, confine.SHARED_MEMORY):
         words += ["--perms", "1777", "--size", str(scratch_bytes), "--tmpfs", scratch]
     words += ["--symlink", confine.TEMPORARY, "/tmp", "--chdir", confine.SCRATCH]
+    # Both are memory that bubblewrap's user may write to, and that one kernel would leave to the next.
+    words += ["--remount-ro", "/dev", "--remount-ro", "/"]
     return [*words, "--", *start(descriptor, settings)]
 
 
@@ -118,7 +121,8 @@ def hidden() -> list[Path]:
     """Folders inside what is shown that are not: where packages are installed, ours lie side by side."""
     secret = [_package("grading"), _package("checks") / "judges"]
     shown = [Path("/usr"), *python_folders(), _package("insidebert"), _package("checks")]
-    return [path for path in secret if any(_within(path, above) for above in shown)]
+    exchange = [_EXCHANGE] if _EXCHANGE.is_dir() else []
+    return [path for path in secret + exchange if any(_within(path, above) for above in shown)]
 
 
 def _package(name: str) -> Path:
