@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader.utils import determine_grade
 
+from checks.judges import judge
 from checks.probing import run_probe
-from checks.protocol import EVIDENCE_MIME, evidence_to_json
+from checks.protocol import EVIDENCE_MIME, evidence_from_json, evidence_to_json
 from checks.questions import find
 from grading.judging import judge_notebook, points_for, recorded, verdict_on, write_verdict
 
@@ -157,3 +161,34 @@ def test_deep_and_half_written_text_in_evidence_is_no_exception():
         assert verdict.score == 0
         write_verdict(test, verdict)
         test.outputs[0].data["text/html"].encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda draws: draws[:1],
+        lambda draws: draws[:0],
+        lambda draws: np.where(draws, np.nan, 0.0),
+        lambda draws: draws.astype(float),
+        lambda draws: draws * 2,
+        lambda draws: draws[..., None],
+    ],
+    ids=["one", "none", "nan", "floats", "twos", "axes"],
+)
+@pytest.mark.parametrize("name", ["whole_word_selection", "span_selection"])
+def test_draws_that_no_probe_would_leave_are_no_selections(name, forge):
+    """Fewer draws than were asked for leave chance unjudged; NaN compares as neither over a budget nor under it."""
+    from tests.mutants import masking_granularity as answers
+
+    asked = find(name)
+    answer = {one.__name__: one for one in (answers.whole_word_selection, answers.span_selection)}[name]
+    cases = asked.cases(SEED)
+    payload = evidence_to_json(name, run_probe(asked, answer, cases, quiet=True))
+    honest = evidence_from_json(payload, question=name, cases=len(cases))
+    assert judge(asked, cases, honest).state == "correct"
+    forged = []
+    for outcome in honest.outcomes:
+        value = {part: replace(array, data=forge(array.data)) for part, array in outcome.value.items()}
+        forged.append(replace(outcome, value=value))
+    verdict = judge(asked, cases, replace(honest, outcomes=tuple(forged)))
+    assert (verdict.score, verdict.findings[0].id) == (0, "wrong_type")

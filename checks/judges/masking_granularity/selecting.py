@@ -16,6 +16,7 @@ import numpy as np
 from checks.judges.comparing import crashed, describe_type, incorrect, not_attempted
 from checks.judges.statistics import is_plausible, percent
 from checks.protocol import Array, Case, Finding, Outcome, Question, Verdict
+from checks.questions.masking_granularity import AGAIN
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def _form(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Finding | None:
             return Finding("changes_its_input", CHANGES, case.label)
         S = len(case["groups"])
         value = outcome.value
-        if _are_draws(value, S):
+        if _are_draws(value, case):
             continue
         got = value.get("not a selection") if isinstance(value, dict) else value
         kind = f"a list of {S} bools, one for each piece of the row"
@@ -139,11 +140,16 @@ def _form(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Finding | None:
     return None
 
 
-def _are_draws(value: Any, S: int) -> bool:
+def _are_draws(value: Any, case: Case) -> bool:
+    """Whether it is what the probe makes of selections: as many as were asked for, of 0 and 1."""
+    S, N = len(case["groups"]), case["draws"]
+    wanted = {"draws": (N, S), "again": (min(AGAIN, N), S)}
     return (
         isinstance(value, dict)
-        and value.keys() == {"draws", "again"}
-        and all(isinstance(part, Array) and part.data.shape[1:] == (S,) for part in value.values())
+        and value.keys() == wanted.keys()
+        and all(isinstance(part, Array) and part.data.dtype == np.uint8 for part in value.values())
+        and all(value[name].data.shape == shape for name, shape in wanted.items())
+        and all((part.data <= 1).all() for part in value.values())
     )
 
 
