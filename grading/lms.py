@@ -54,26 +54,30 @@ class Owner:
         return f"{self.name}_{self.number}" if self.lms == "canvas" else self.name
 
 
-def owner_of(path: str) -> tuple[Owner, str] | None:
-    """Whose the file at `path` in a download is and what they called it; None where that cannot be said."""
+def owner_of(path: str, depth: int = 2) -> tuple[Owner, str] | None:
+    """Whose the file at `path` in a download is and what they called it; None where that cannot be said.
+
+    Args:
+        depth: how many parts of the path an LMS may have written; what follows them is a learner's.
+    """
     parts = path.split("/")
     if any(
         part in ("", ".", "..") or not part.isprintable() or "\\" in part or ":" in part for part in parts
     ):
         return None
-    owner, file = _named(parts)
+    owner, file = _named(parts, depth)
     return (owner, file) if owner and _LEARNER.fullmatch(owner.folder) else None
 
 
-def _named(parts: list[str]) -> tuple[Owner | None, str]:
+def _named(parts: list[str], depth: int) -> tuple[Owner | None, str]:
     file = parts[-1]
-    for part in parts:
+    for part in parts[:depth]:
         if _MARK in part:
             found = _MOODLE.fullmatch(part)
             if found is None or part.count(_MARK) > 1:
                 return None, file
             return Owner("moodle", found["name"], found["number"]), found["file"] if part == file else file
-    if found := _CANVAS.fullmatch(file):
+    if len(parts) <= depth and (found := _CANVAS.fullmatch(file)):
         return Owner("canvas", found["name"], found["number"], bool(found["late"])), found["file"]
     return Owner("", parts[0] if len(parts) > 1 else PurePosixPath(file).stem), file
 
@@ -98,8 +102,10 @@ class Extractor(ExtractorPlugin):
         Raises:
             CommandError: they are larger together than any class's are.
         """
+        # A folder beside others is somebody's, and what is in it is called as they like; one around all is nobody's.
+        depth = 2 if len({name.split("/")[0] for name in _names(Path(archive_path))}) == 1 else 1
         for name, data in _download(Path(archive_path)):
-            if found := owner_of(name):
+            if found := owner_of(name, depth):
                 self._sort(name, data, *found, Path(extracted_path))
             elif data is not None:
                 self.left.append(f"{printable(name)}: nobody can say whose it is")
@@ -134,10 +140,28 @@ class Extractor(ExtractorPlugin):
             path.write_bytes(data)
 
 
+def _files(path: Path) -> tuple[list[Path], bool]:
+    """The files of a download, and whether they are the one archive that it is."""
+    files = [path] if path.is_file() else sorted(path.rglob("*"))
+    return files, len(files) == 1 and files[0].suffix.lower() == _ARCHIVE
+
+
+def _names(path: Path) -> list[str]:
+    """What the files of a download are called, without a look into them."""
+    files, is_archive = _files(path)
+    if not is_archive:
+        return [file.relative_to(path).as_posix() for file in files]
+    try:
+        with zipfile.ZipFile(files[0]) as archive:
+            return [name for name in archive.namelist() if not name.startswith("__MACOSX/")]
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
+        return []
+
+
 def _download(path: Path) -> Iterator[tuple[str, bytes | None]]:
     """The files of a download by their path in it; None for what is no plain file, or too large."""
-    files = [path] if path.is_file() else sorted(path.rglob("*"))
-    if len(files) == 1 and files[0].suffix.lower() == _ARCHIVE:
+    files, is_archive = _files(path)
+    if is_archive:
         with files[0].open("rb") as file:
             yield from _members(file, limited=False)
         return

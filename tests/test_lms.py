@@ -95,6 +95,30 @@ def test_whose_a_file_is_stands_in_what_the_lms_wrote(path, owner):
     assert owner_of(path) == owner
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lovelaceada_17_4711_x.ipynb",
+        "Ada_1_assignsubmission_file_x.ipynb",
+        "Ada_1_assignsubmission_file_/x.ipynb",
+    ],
+)
+def test_nobody_hands_in_for_another_by_what_they_call_a_file(course, tmp_path, name):
+    with course.gradebook() as gradebook:
+        gradebook.add_student("ada", first_name="Ada", last_name="Lovelace", lms_user_id="17")
+    files = {f"ada/{ASSIGNMENT}.ipynb": NOTEBOOK, f"bo/{name}": NOTEBOOK}
+    assert collect(course, ASSIGNMENT, downloaded(tmp_path, files)) == (["ada", "bo"], [])
+    assert submitted(course) == {
+        f"ada/{ASSIGNMENT}/{ASSIGNMENT}.ipynb",
+        f"bo/{ASSIGNMENT}/{name.rpartition('/')[2]}",
+    }
+
+
+def test_a_folder_around_all_is_nobodys(course, tmp_path):
+    files = {f"week 3/doejane_11_500_{ASSIGNMENT}.ipynb": NOTEBOOK, "week 3/roejohn_12_501_a.ipynb": NOTEBOOK}
+    assert collect(course, ASSIGNMENT, downloaded(tmp_path, files))[0] == ["doejane_11", "roejohn_12"]
+
+
 def test_canvas(course, tmp_path):
     files = {
         f"doejane_11_500_{ASSIGNMENT}.ipynb": NOTEBOOK,
