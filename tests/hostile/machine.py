@@ -79,6 +79,22 @@ one_line_of_two_gigabytes = answering(
     "for _ in range(200):\n    print('x' * 10_000_000, end='')\n" + RIGHT["count_parameters"],
     states="crashed correct",
 )
+a_message_without_an_end = answering(
+    "import os, socket, stat, struct\nfor number in range(3, 100):\n    try:\n"
+    "        if stat.S_ISSOCK(os.fstat(number).st_mode):\n"
+    "            if str(socket.socket(fileno=os.dup(number)).getsockname()).endswith('-4'):\n"
+    "                iopub = number\n"
+    "    except OSError:\n        pass\n"
+    "os.set_blocking(iopub, True)\n"
+    "while True:\n    waiting = memoryview(bytes([3]) + struct.pack('>Q', 2**23) + bytes(2**23))\n"
+    "    while len(waiting):\n        waiting = waiting[os.write(iopub, waiting):]\n",
+    flags={"touches_machine"},
+    states="crashed",
+)
+outputs_that_grow_in_the_file = answering(
+    "from IPython.display import display\nx = [[] for _ in range(150_000)]\nfor _ in range(25):\n    x = [x]\n"
+    "for _ in range(5):\n    display({'application/x+json': x}, raw=True)\n" + RIGHT["count_parameters"]
+)
 many_figures = answering(
     "from IPython.display import display\nimport base64, os\nfor _ in range(10_000):\n"
     "    display({'image/png': base64.b64encode(os.urandom(3_000)).decode()}, raw=True)\n"

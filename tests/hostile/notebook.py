@@ -252,6 +252,17 @@ def a_timestamp_of_last_year(work: Work) -> None:
     work.beside("timestamp.txt", "2001-01-01 00:00:00.000000 UTC")
 
 
+@attack({"bad_timestamp"})
+def a_timestamp_at_the_end_of_time(work: Work) -> None:
+    work.beside("timestamp.txt", "9999-12-31 23:59:59.000000 UTC")
+
+
+@attack()
+def blanks_that_take_long_to_colour(work: Work) -> None:
+    for _ in range(5):
+        work.insert("1" + " \n" * 14_000)
+
+
 @attack()
 def a_script_in_an_output(work: Work) -> None:
     html = {"text/html": "<script>document.title = 'taken'</script>"}
