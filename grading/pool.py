@@ -70,7 +70,11 @@ class LocalWorker:
             context = multiprocessing.get_context("forkserver")
             context.set_forkserver_preload([PRELOADED])
             self._pool = ProcessPoolExecutor(1, context, _prepare)
-        return self._pool.submit(function, *args)
+        try:
+            return self._pool.submit(function, *args)
+        except BrokenExecutor:  # it died while it had nothing to do
+            self.renew()
+            return self.submit(function, *args)
 
     def renew(self) -> None:
         self.close()
