@@ -73,7 +73,9 @@ def command(descriptor: int, info: int, settings: dict[str, Any], scratch_bytes:
         words += ["--bind", "/proc", confine.HOST_PROCESSES]
     for scratch in (confine.SCRATCH, confine.SHARED_MEMORY):
         words += ["--perms", "1777", "--size", str(scratch_bytes), "--tmpfs", scratch]
-    words += ["--symlink", confine.TEMPORARY, "/tmp", "--chdir", confine.SCRATCH]
+    if not any(_within(path, Path("/tmp")) for path in shown):  # who keeps the course there has no link there
+        words += ["--symlink", confine.TEMPORARY, "/tmp"]
+    words += ["--chdir", confine.SCRATCH]
     # Both are memory that bubblewrap's user may write to, and that one kernel would leave to the next.
     words += ["--remount-ro", "/dev", "--remount-ro", "/"]
     return [*words, "--", *start(descriptor, settings)]
@@ -94,7 +96,7 @@ def environment() -> dict[str, str]:
         "HOME": confine.HOME,
         "USER": "learner",
         "LANG": "C.UTF-8",
-        "TMPDIR": "/tmp",
+        "TMPDIR": confine.TEMPORARY,
         "PYTHONDONTWRITEBYTECODE": "1",
         "TOKENIZERS_PARALLELISM": "false",
         "HF_HUB_OFFLINE": "1",

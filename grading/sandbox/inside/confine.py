@@ -46,9 +46,9 @@ def own_namespaces() -> None:
     """Put this process into new user, IPC, network and host name spaces, and its next child into a new PID one."""
     user, group = os.getuid(), os.getgid()
     linux.unshare("user", "pid", "ipc", "net", "uts")
-    Path("/proc/self/setgroups").write_text("deny")
-    Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
-    Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    Path("/proc/self/setgroups").write_text("deny", encoding="utf-8")
+    Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="utf-8")
+    Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="utf-8")
     linux.raise_loopback()
 
 
@@ -67,7 +67,7 @@ def own_files(scratch_bytes: int) -> None:
 def _forbid(setting: str, value: int) -> None:
     """Older kernels have not all of these for one namespace; each is one wall of several."""
     with contextlib.suppress(OSError):
-        Path(setting).write_text(str(value))
+        Path(setting).write_text(str(value), encoding="utf-8")
 
 
 def hold_to(limits: Mapping[str, int]) -> None:
