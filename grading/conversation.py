@@ -359,7 +359,7 @@ def _measure(value: Any, depth: int = 0) -> int:
 def _memory() -> int:
     """Bytes of memory that this process has; 0 where the system keeps no such file."""
     try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
+        return int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1]) * mmap.PAGESIZE
     except OSError:
         return 0
 

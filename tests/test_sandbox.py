@@ -95,11 +95,12 @@ def test_it_holds_no_descriptor_but_its_sockets_pipes_and_dev_null() -> None:
 
 @needs_sandbox
 def test_it_writes_to_its_scratch_folder_alone() -> None:
-    places = ["/", "/usr", "/etc", "/run", "/dev", "/run/sandbox/inside", "/tmp", "/scratch", "/dev/shm"]
+    places = ["/", "/usr", "/etc", "/run", "/dev", "/run/sandbox/inside", "/scratch", "/dev/shm"]
     places += [sys.prefix, str(ROOT / "checks"), str(ROOT / "insidebert"), "/proc/self"]
     (output,), _ = run(f"""
+        import tempfile
         written = []
-        for place in {places}:
+        for place in [*{places}, tempfile.gettempdir()]:
             try:
                 open(place + "/left_behind", "w").close()
                 written.append(place)
@@ -107,7 +108,7 @@ def test_it_writes_to_its_scratch_folder_alone() -> None:
                 pass
         print(written)
     """)
-    assert output == "['/tmp', '/scratch', '/dev/shm']\n"
+    assert output == "['/scratch', '/dev/shm', '/scratch/tmp']\n"
     assert not Path("/tmp/left_behind").exists()
     assert not (ROOT / "checks" / "left_behind").exists()
 

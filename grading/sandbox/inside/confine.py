@@ -72,7 +72,7 @@ def _forbid(setting: str, value: int) -> None:
 
 def hold_to(limits: Mapping[str, int]) -> None:
     """The resource limits of the kernel and all it starts; memory is on top of what is there already."""
-    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    size = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * resource.getpagesize()
     hard = {
         resource.RLIMIT_AS: size + limits["memory_bytes"],
         resource.RLIMIT_NPROC: limits["processes"],
@@ -89,7 +89,9 @@ def hold_to(limits: Mapping[str, int]) -> None:
     # A file beyond the limit is an OSError, not the end of the kernel.
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000")  # if memory runs out, this goes first
+        Path("/proc/self/oom_score_adj").write_text(
+            "1000", encoding="utf-8"
+        )  # if memory runs out, this goes first
 
 
 def give_up_privileges() -> None:

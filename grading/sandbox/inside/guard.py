@@ -113,7 +113,9 @@ def _members(kernel: int, nested: bool) -> Iterator[int]:
     for name in os.listdir("/proc"):  # noqa: PTH208
         if name.isdigit():
             with contextlib.suppress(OSError, ValueError):
-                parents[int(name)] = int(Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[1])
+                parents[int(name)] = int(
+                    Path(f"/proc/{name}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1]
+                )
     if not nested:  # the sandbox is this kernel's alone
         yield from parents.keys() - {1, os.getpid(), os.getppid()}
         return
@@ -140,7 +142,7 @@ def _excess(members: list[int], limits: Mapping[str, int]) -> str:
 def _used(pid: int, table: str, names: Sequence[str]) -> int:
     """Bytes of memory that one of the process's tables in /proc shows under these names."""
     try:
-        lines = Path(f"/proc/{pid}/{table}").read_text().splitlines()
+        lines = Path(f"/proc/{pid}/{table}").read_text(encoding="utf-8").splitlines()
     except OSError:  # it has ended
         return 0
     return sum(int(line.split()[1]) * 1024 for line in lines if line.split(":")[0] in names)
