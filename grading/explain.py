@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _NEW_SEED = 1  # where no seed was kept: inputs of the same kind, not the same ones
 _LINES = 40  # of an answer
-_WIDTH = 400  # characters of one value
+_WIDTH = 400  # characters of one value, and of one line of an answer
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def show(found: Explanation, console: Console) -> None:
     if found.flags:
         console.print(Text("flags: " + "; ".join(map(_plain, found.flags))))
     lines = found.answer.splitlines() or ["(no answer cell)"]
-    source = "\n".join(map(_plain, lines[:_LINES])) + ("\n…" if len(lines) > _LINES else "")
+    source = "\n".join(_plain(_cut(line)) for line in lines[:_LINES]) + ("\n…" if len(lines) > _LINES else "")
     console.print(
         Panel(Syntax(source, "python", word_wrap=True, background_color="default"), title="the answer")
     )
@@ -233,7 +233,11 @@ def _value(value: Any) -> str:
     elif isinstance(value, Array):  # its first numbers say more than its shape alone
         first = value.data.reshape(-1)[:8].tolist()
         shown += ": " + ", ".join(map(show_value, first)) + (", …" if value.data.size > len(first) else "")
-    return shown if len(shown) <= _WIDTH else shown[: _WIDTH - 1] + "…"
+    return _cut(shown)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
 
 
 def _show_finding(finding: Finding, console: Console, title: str) -> None:

@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 import stat
+import time
 
 import pytest
 from nbformat.v4 import new_output
@@ -99,6 +100,20 @@ def test_a_verdict_that_today_would_be_another_is_said(course):
     found = explanation(course, "dee", NAME)
     assert (found.verdict.state, found.again.state) == ("incorrect", "correct")
     assert "judged today" in shown(course, "dee")
+
+
+def test_an_answer_of_endless_lines_is_shown_soon(course):
+    """Pygments takes a minute to colour them whole."""
+
+    def endless(notebook):
+        for cell in notebook.cells:
+            if cell.metadata.get("nbgrader", {}).get("grade_id") == f"{NAME}_answer":
+                cell.source = "\n".join(["x = " + "." * 300_000] * 5)
+
+    add_graded(course, "lena", RIGHT, endless)
+    begin = time.process_time()
+    assert "." * 50 in shown(course, "lena")
+    assert time.process_time() - begin < 10
 
 
 def test_what_came_from_a_submission_moves_no_cursor_and_makes_no_markup(course):
