@@ -56,9 +56,9 @@ class Journal:
         """The record of a submission; None where there is none, or half of one after a power cut."""
         try:
             record = json.loads(self.path(assignment, student).read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):
+        except (FileNotFoundError, ValueError, RecursionError):
             return None
-        return record if isinstance(record, dict) else None
+        return record if isinstance(record, dict) and "key" in record else None
 
     def write(self, assignment: str, student: str, record: dict[str, Any]) -> None:
         write_whole(self.path(assignment, student), json.dumps(record, ensure_ascii=False))
