@@ -122,7 +122,7 @@ def cure(reason: str) -> str:
 
 def _setting(name: str) -> str:
     try:
-        return Path("/proc/sys", name).read_text().strip()
+        return Path("/proc/sys", name).read_text(encoding="utf-8").strip()
     except OSError:
         return ""
 
