@@ -166,7 +166,9 @@ class Run:
             if path.parent.name not in excluded
         }
         for student in found if students is None else dict.fromkeys(students):
-            if student not in found:
+            if not _is_text(student):
+                self._troubles.append(f"the folder {ascii(student)} has a name that is no text; rename it.")
+            elif student not in found:
                 self._troubles.append(self._absent(student, assignment.name))
             elif not self._writer.creates_students and not self._writer.knows(student):
                 self._troubles.append(
@@ -189,9 +191,12 @@ class Run:
         if record is None:
             return False
         one.load()
-        if record["key"] != one.key or record["scores"] != scores or not self._autograded(one).is_file():
+        if record["key"] != one.key or record.get("scores") != scores or not self._autograded(one).is_file():
             return False
-        self._note(one, record)
+        try:
+            self._note(one, record)
+        except (KeyError, TypeError):  # written by hand, or by another version
+            return False
         return True
 
     def _autograded(self, one: Submission) -> Path:
@@ -230,11 +235,13 @@ class Run:
 
     def _note(self, one: Submission, record: dict[str, Any]) -> None:
         flags = [flag["id"] for flag in record["flags"]]
-        self._rows += [Row(one.student, one.assignment.name, flags=flags, **row) for row in record["rows"]]
-        self._isolations.add(record["isolation"])
-        self._warm.add(record["warm"])
-        if record["trouble"]:
-            self._notes.append(f"{one.student}, {one.assignment.name}: {record['trouble']}")
+        rows = [Row(one.student, one.assignment.name, flags=flags, **row) for row in record["rows"]]
+        isolation, warm, trouble = record["isolation"], record["warm"], record["trouble"]
+        self._rows += rows
+        self._isolations.add(isolation)
+        self._warm.add(warm)
+        if trouble:
+            self._notes.append(f"{one.student}, {one.assignment.name}: {trouble}")
 
     def _give_up(self, one: Submission, error: BaseException | None) -> None:
         """Our fault and nobody's zero: no points stand, old ones neither, and the cells wait for a person."""
@@ -255,3 +262,12 @@ class Run:
             f"{one.student}'s {name} could not be graded and has no points ({reason}). "
             "The next run tries it again; in the formgrader it waits for a manual grade."
         )
+
+
+def _is_text(name: str) -> bool:
+    """Whether a folder's name can be written: a file system takes any bytes."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -455,3 +455,24 @@ def test_a_records_name_fits_any_file_system(tmp_path):
     path = journal.path(ASSIGNMENT, "ada")
     path.write_text(json.dumps([1]), encoding="utf-8")
     assert journal.read(ASSIGNMENT, "ada") is None
+
+
+def test_a_folder_whose_name_is_no_text_is_left_for_a_person(course):
+    import os
+
+    hand_in(course, "ada", "RIGHT")
+    os.makedirs(os.fsencode(course.folder("submitted_directory")) + b"/m\xff/" + ASSIGNMENT.encode())  # noqa: PTH103
+    outcome = grade(course)
+    assert totals(course) == {"ada": PART}
+    assert len(outcome.troubles) == 1 and r"m\udcff" in outcome.troubles[0]
+
+
+def test_a_record_of_another_form_counts_as_none(course):
+    hand_in(course, "ada", "RIGHT")
+    grade(course)
+    journal = Journal(course.root)
+    record = journal.read(ASSIGNMENT, "ada")
+    for changed in ({"rows": [{"odd": 1}]}, {"rows": None}, {"flags": [1]}):
+        journal.write(ASSIGNMENT, "ada", record | changed)
+        outcome = grade(course)
+        assert (outcome.graded, outcome.kept, totals(course)) == (1, 0, {"ada": PART})
