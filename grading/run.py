@@ -167,7 +167,7 @@ class Run:
         }
         for student in found if students is None else dict.fromkeys(students):
             if not _is_text(student):
-                self._troubles.append(f"the folder {ascii(student)} has a name that is no text; rename it.")
+                self._troubles.append(f"the folder {student!a} has a name that is no text; rename it.")
             elif student not in found:
                 self._troubles.append(self._absent(student, assignment.name))
             elif not self._writer.creates_students and not self._writer.knows(student):
