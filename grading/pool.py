@@ -106,12 +106,14 @@ class ClusterWorker:
 
 @contextmanager
 def local_workers(count: int | None = None) -> Iterator[Sequence[Worker]]:
-    """So many processes, one a core unless said, which begin to start at once."""
+    """So many processes, one a core unless said. What they are forked from begins to import at once."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     workers = [LocalWorker() for _ in range(count or cores or 1)]
+    from multiprocessing import forkserver  # Windows has none
+
+    forkserver.set_forkserver_preload([PRELOADED])
+    forkserver.ensure_running()
     try:
-        for worker in workers:
-            worker.start()
         yield workers
     finally:
         for worker in workers:

@@ -66,6 +66,7 @@ def build(model: ModelSpec) -> Any:
     import torch
     import transformers
     from torch import nn
+    from transformers.initialization import no_init_weights
 
     config: Any = transformers.BertConfig(
         vocab_size=model["V"],
@@ -78,7 +79,7 @@ def build(model: ModelSpec) -> Any:
         tie_word_embeddings=model["tied"],
     )
     config.num_labels = model["labels"]
-    with torch.device("meta"):
+    with torch.device("meta"), no_init_weights():  # there are no numbers to draw, and trying takes half the time
         if model["head"] == "":
             built = transformers.BertModel(config, add_pooling_layer=model["pooler"])
         else:
@@ -90,6 +91,7 @@ def build(model: ModelSpec) -> Any:
                 "qa": "BertForQuestionAnswering",
             }[model["head"]]
             built = getattr(transformers, name)(config)
+    built.tie_weights()  # goes with the drawing
     if model["frozen"]:
         for parameter in built.base_model.get_submodule("encoder").parameters():
             parameter.requires_grad_(False)
