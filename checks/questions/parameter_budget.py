@@ -79,7 +79,8 @@ def build(model: ModelSpec) -> Any:
         tie_word_embeddings=model["tied"],
     )
     config.num_labels = model["labels"]
-    with torch.device("meta"), no_init_weights():  # there are no numbers to draw, and trying takes half the time
+    # There are no numbers to draw, and trying would take half the time.
+    with torch.device("meta"), no_init_weights():
         if model["head"] == "":
             built = transformers.BertModel(config, add_pooling_layer=model["pooler"])
         else:
