@@ -36,9 +36,9 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Page]:
-    """The whole book with one lesson executed; `tests/test_lessons.py` executes them all."""
+    """The whole book with two lessons executed; `tests/test_lessons.py` executes them all."""
     out = tmp_path_factory.mktemp("book")
-    command = [sys.executable, "docs/book/build.py", "--run", "03", "--out", str(out)]
+    command = [sys.executable, "docs/book/build.py", "--run", "00", "03", "--out", str(out)]
     built = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, env=os.environ | {"TQDM_DISABLE": "1"}
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -21,6 +22,7 @@ from traitlets.config import Config
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
+NOTEBOOK_LINK = re.compile(r"""(href=["'][^"':]*)\.ipynb""")  # in an output; Sphinx sees to those in the text
 
 
 def gather(source: Path) -> list[Path]:
@@ -47,6 +49,9 @@ def execute(lesson: Path) -> None:
         env = os.environ | {"INSIDEBERT_PROGRESS": f"{folder}/progress.json"}
         client = NotebookClient(notebook, kernel_name="python3", timeout=600, config=sockets)
         client.execute(cwd=str(ROOT / "lessons"), env=env)
+    for output in (output for cell in notebook.cells for output in cell.get("outputs", [])):
+        if "text/html" in output.get("data", {}):
+            output.data["text/html"] = NOTEBOOK_LINK.sub(r"\1.html", output.data["text/html"])
     nbformat.write(notebook, lesson)
 
 
@@ -56,10 +61,12 @@ def main() -> int:
     parser.add_argument(
         "--out", type=Path, default=ROOT / "build" / "book", help="where to build (build/book)"
     )
-    parser.add_argument("--run", metavar="NN", help="execute only the lessons whose file name begins with NN")
+    parser.add_argument(
+        "--run", metavar="NN", nargs="+", help="execute only the lessons whose names begin so"
+    )
     options = parser.parse_args()
     out = options.out.resolve()
-    lessons = [path for path in gather(out / "source") if path.name.startswith(options.run or "")]
+    lessons = [path for path in gather(out / "source") if path.name.startswith(tuple(options.run or [""]))]
     for lesson in tqdm(lessons, desc="lessons", file=sys.stdout):
         execute(lesson)
 
