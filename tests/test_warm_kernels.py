@@ -94,9 +94,9 @@ def test_a_warm_start_costs_a_fraction_of_the_imports(
 def test_nothing_a_submission_leaves_behind_reaches_the_next() -> None:
     outputs, _ = run(
         """
-        import builtins, os, signal, socket, subprocess, sys, torch, checks
+        import builtins, os, signal, socket, subprocess, sys, tempfile, torch, checks
         torch.left_behind = builtins.left_behind = checks.left_behind = os.environ["LEFT"] = "here"
-        for place in ("/tmp", "/scratch", "/scratch/home", "/dev/shm"):
+        for place in (tempfile.gettempdir(), "/scratch", "/scratch/home", "/dev/shm"):
             open(f"{place}/left_behind", "w").write("here")
         os.makedirs(".ipython/profile_default/startup", exist_ok=True)
         open(".ipython/profile_default/startup/00.py", "w").write("left_behind = 1")
@@ -115,7 +115,9 @@ def test_nothing_a_submission_leaves_behind_reaches_the_next() -> None:
         print([hasattr(module, "left_behind") for module in (torch, builtins, checks)], "LEFT" in os.environ)
         """,
         """
-        print([p for p in ("/tmp", "/scratch", "/scratch/home", "/dev/shm") if os.path.exists(p + "/left_behind")])
+        import tempfile
+        places = (tempfile.gettempdir(), "/scratch", "/scratch/home", "/dev/shm")
+        print([place for place in places if os.path.exists(place + "/left_behind")])
         """,
         "import socket; socket.create_connection(('127.0.0.1', 4711), timeout=5)",
         "socket.socket(socket.AF_UNIX).connect('\\0left_behind')",
