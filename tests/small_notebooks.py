@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
 from grading.executing import Execution, execute
-from grading.sandbox.isolation import Isolation, detect
+from grading.sandbox.isolation import Isolation
 from grading.sandbox.limits import Limits
 
 # A busy machine may make anything slow; what must stop has smaller limits of its own.
 PATIENT = {"cell_seconds": 60, "total_seconds": 280, "start_seconds": 120}
-
-needs_sandbox = pytest.mark.skipif(not detect().name, reason=f"no sandbox here: {detect().missing}")
 
 
 def notebook_of(*sources: str) -> NotebookNode:

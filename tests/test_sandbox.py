@@ -18,7 +18,7 @@ from grading.executing import execute
 from grading.sandbox import isolation
 from grading.sandbox.isolation import NONE, Isolation, SandboxUnavailable, detect, examine
 from grading.sandbox.limits import Limits
-from tests.small_notebooks import PATIENT, needs_sandbox, notebook_of, run, shown
+from tests.small_notebooks import PATIENT, notebook_of, run, shown
 
 pytestmark = [
     pytest.mark.slow,
@@ -32,7 +32,6 @@ MiB = 2**20
 # --- what it can see --------------------------------------------------------------------------------------
 
 
-@needs_sandbox
 def test_it_sees_the_questions_and_nothing_that_knows_an_answer(tmp_path: Path) -> None:
     (tmp_path / "gradebook.db").write_text("secret", encoding="utf-8")
     secret = [ROOT / name for name in ("solutions", "exercises", "tests", "grading", "lessons", ".git")]
@@ -61,7 +60,6 @@ def test_it_sees_the_questions_and_nothing_that_knows_an_answer(tmp_path: Path) 
     assert outputs[4] == "[]\n"
 
 
-@needs_sandbox
 def test_its_environment_holds_the_seed_and_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_PASSWORD", "hunter2")
     outputs, _ = run(
@@ -75,7 +73,6 @@ def test_its_environment_holds_the_seed_and_no_secret(monkeypatch: pytest.Monkey
     assert outputs[2].startswith("/scratch/home /scratch/home ['.ipython'")
 
 
-@needs_sandbox
 def test_it_holds_no_descriptor_but_its_sockets_pipes_and_dev_null() -> None:
     (output,), _ = run("""
         import os
@@ -93,7 +90,6 @@ def test_it_holds_no_descriptor_but_its_sockets_pipes_and_dev_null() -> None:
 # --- what it can do ---------------------------------------------------------------------------------------
 
 
-@needs_sandbox
 def test_it_writes_to_its_scratch_folder_alone() -> None:
     places = ["/", "/usr", "/etc", "/run", "/dev", "/run/sandbox/inside", "/scratch", "/dev/shm"]
     places += [sys.prefix, str(ROOT / "checks"), str(ROOT / "insidebert"), "/proc/self"]
@@ -113,7 +109,6 @@ def test_it_writes_to_its_scratch_folder_alone() -> None:
     assert not (ROOT / "checks" / "left_behind").exists()
 
 
-@needs_sandbox
 def test_it_reaches_no_socket_of_the_machine(tmp_path: Path) -> None:
     with socket.socket() as tcp, socket.socket(socket.AF_UNIX) as hidden:
         tcp.bind(("127.0.0.1", 0))
@@ -130,7 +125,6 @@ def test_it_reaches_no_socket_of_the_machine(tmp_path: Path) -> None:
     assert "unreachable" in outputs[2]
 
 
-@needs_sandbox
 def test_it_has_no_privileges_and_no_way_to_more() -> None:
     outputs, _ = run(
         """
@@ -157,7 +151,6 @@ def test_it_has_no_privileges_and_no_way_to_more() -> None:
 # --- what it can use --------------------------------------------------------------------------------------
 
 
-@needs_sandbox
 @pytest.mark.parametrize(
     ("source", "error", "limits"),
     [
@@ -183,7 +176,6 @@ def test_too_much_is_an_error_of_its_cell(source: str, error: str, limits: dict[
     assert not execution.trouble
 
 
-@needs_sandbox
 def test_memory_of_all_processes_together_has_a_limit() -> None:
     outputs, _ = run(
         """
@@ -202,7 +194,6 @@ def test_memory_of_all_processes_together_has_a_limit() -> None:
     assert outputs[1] == "still here\n"
 
 
-@needs_sandbox
 @pytest.mark.parametrize(
     ("source", "error"),
     [
@@ -225,7 +216,6 @@ def test_a_cell_that_does_not_end_well_costs_the_others_nothing(source: str, err
     assert not execution.trouble
 
 
-@needs_sandbox
 def test_a_notebook_that_takes_too_long_says_so_in_what_did_not_run() -> None:
     outputs, execution = run("import time", "time.sleep(99)", "time.sleep(99)", "1", total_seconds=6)
     assert "CellTimeoutError" in outputs[1]
@@ -233,7 +223,6 @@ def test_a_notebook_that_takes_too_long_says_so_in_what_did_not_run() -> None:
     assert "6 s" in execution.trouble
 
 
-@needs_sandbox
 def test_noise_does_not_hide_what_a_cell_shows_last() -> None:
     outputs, _ = run(
         "for n in range(5_000): print('line', n)",
@@ -250,7 +239,6 @@ def test_noise_does_not_hide_what_a_cell_shows_last() -> None:
     assert outputs[2].count("figure") == 2_000
 
 
-@needs_sandbox
 def test_a_message_without_an_end_does_not_fill_the_graders_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Frames written past ZeroMQ, each announcing another: none is counted before the last has come."""
     monkeypatch.setattr("grading.conversation._MOST_HELD", 100 * MiB)
@@ -278,7 +266,6 @@ def test_a_message_without_an_end_does_not_fill_the_graders_memory(monkeypatch: 
     assert not execution.trouble
 
 
-@needs_sandbox
 @pytest.mark.parametrize(
     "made",
     [
@@ -298,7 +285,6 @@ def test_what_a_cell_keeps_is_no_larger_in_the_file_than_allowed(made: str) -> N
     assert len(nbformat.writes(notebook)) < 1.5 * MiB
 
 
-@needs_sandbox
 def test_messages_of_any_form_are_no_trouble() -> None:
     outputs, execution = run(
         """
@@ -336,7 +322,6 @@ def test_messages_of_any_form_are_no_trouble() -> None:
 # --- other starts -----------------------------------------------------------------------------------------
 
 
-@needs_sandbox
 def test_a_cold_kernel_has_the_same_walls() -> None:
     outputs, execution = run(
         f"import os; print(os.environ['INSIDEBERT_SEED'], os.path.exists({str(ROOT / 'solutions')!r}))",
@@ -377,7 +362,6 @@ def test_where_there_is_no_sandbox_nothing_runs(tmp_path: Path) -> None:
     assert not ran.exists()
 
 
-@needs_sandbox
 def test_any_jupyter_program_can_have_such_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from nbclient import NotebookClient
 
@@ -441,7 +425,6 @@ def test_what_is_not_the_machines_fault_has_its_own_cure(reason: str, cure: str)
     assert cure in isolation.cure(reason)
 
 
-@needs_sandbox
 def test_packages_installed_side_by_side_do_not_show_what_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     from grading.sandbox import bubblewrap
 
@@ -454,7 +437,6 @@ def test_packages_installed_side_by_side_do_not_show_what_is_secret(monkeypatch:
         assert words.index(secret) > words.index(sys.prefix)
 
 
-@needs_sandbox
 def test_what_everybody_handed_in_is_not_shown_with_the_system(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -473,7 +455,6 @@ def test_what_everybody_handed_in_is_not_shown_with_the_system(
     assert shown_folder not in bubblewrap.hidden()
 
 
-@needs_sandbox
 def test_without_landlock_only_scratch_can_be_written_to_either() -> None:
     from grading.sandbox import bubblewrap
 
@@ -522,7 +503,6 @@ def test_limits_are_above_zero() -> None:
         Limits(memory_bytes=-1)
 
 
-@needs_sandbox
 def test_a_daemon_ends_with_its_kernel() -> None:
     name = f"daemon-{os.getpid()}-{time.monotonic_ns()}"
     outputs, _ = run(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -16,17 +15,26 @@ from typing import Any
 
 import pytest
 
-from grading.sandbox.isolation import SandboxUnavailable, detect
-from tests.small_notebooks import run
+if sys.platform != "linux":
+    pytest.skip(
+        "kernels are forked into Linux's namespaces; no other system has them", allow_module_level=True
+    )
 
-if sys.platform != "linux" or not detect().warm:
-    pytest.skip(f"no warm kernels here: {detect().missing}", allow_module_level=True)
+import resource
 
 from grading.sandbox import templates
+from grading.sandbox.isolation import SandboxUnavailable, detect
+from tests.small_notebooks import run
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(autouse=True)
+def kernels_start_warm() -> None:
+    """On Linux they must: were they skipped where they do not, a sandbox that broke would pass unseen."""
+    assert detect().warm, detect().missing
 
 
 @pytest.fixture
