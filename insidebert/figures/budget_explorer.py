@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import anywidget
 import traitlets
 
 from insidebert import budget, configs, frontend
 from insidebert.figures import style
+from insidebert.figures.widget import Widget
 
 COLOURS = {
     "token table": style.ORANGE,
@@ -30,7 +30,7 @@ def budget_explorer(preset: str = REFERENCE) -> BudgetExplorer | style.Picture:
     return BudgetExplorer(preset) if frontend.interactive() else picture(preset)
 
 
-class BudgetExplorer(anywidget.AnyWidget):
+class BudgetExplorer(Widget):
     """Presets, sliders, a stacked bar and its table.
 
     The browser computes; `shape` follows it for whoever asks.
@@ -50,9 +50,8 @@ class BudgetExplorer(anywidget.AnyWidget):
         super().__init__(presets=shapes, shape=shapes[preset])
         self._preset = preset
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return data | picture(self._preset).bundle, metadata
+    def still(self) -> dict[str, str]:
+        return picture(self._preset).bundle
 
 
 def picture(preset: str = REFERENCE) -> style.Picture:

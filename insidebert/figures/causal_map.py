@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import asdict, dataclass
-from typing import Any
 
-import anywidget
 import traitlets
 
 from insidebert import frontend
 from insidebert.figures import style
+from insidebert.figures.widget import Widget
 
 COLOURS = {"need": style.VERMILION, "decision": style.BLUE, "price": style.ORANGE}
 MEANING = {"need": "what was missing", "decision": "what BERT does", "price": "what it costs"}
@@ -246,7 +245,7 @@ def causal_map() -> CausalMap | style.Picture:
     return CausalMap() if frontend.interactive() else picture()
 
 
-class CausalMap(anywidget.AnyWidget):
+class CausalMap(Widget):
     """Boxes that open; the browser follows causes and effects by itself."""
 
     _esm = style.source("causal_map.js")
@@ -258,9 +257,8 @@ class CausalMap(anywidget.AnyWidget):
     def __init__(self) -> None:
         super().__init__(rows={name: [asdict(box) for box in boxes] for name, boxes in ROWS.items()})
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return data | picture().bundle, metadata
+    def still(self) -> dict[str, str]:
+        return picture().bundle
 
 
 def picture() -> style.Picture:

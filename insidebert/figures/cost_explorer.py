@@ -5,13 +5,11 @@ S sequence length, H hidden, I intermediate, L layers.
 
 from __future__ import annotations
 
-from typing import Any
-
-import anywidget
 import traitlets
 
 from insidebert import configs, cost, frontend
 from insidebert.figures import style
+from insidebert.figures.widget import Widget
 
 COLOURS = {"linear": style.BLUE, "attention": style.VERMILION}
 SHORTEST, LONGEST = 64, 32_768  # tokens, the ends of the axis
@@ -34,7 +32,7 @@ def score_bytes(length: int, heads: int, layers: int) -> int:
     return 4 * layers * heads * length * length
 
 
-class CostExplorer(anywidget.AnyWidget):
+class CostExplorer(Widget):
     """A shape, a length, two curves and their table. The browser computes; shape and length follow it."""
 
     _esm = style.source("cost_explorer.js")
@@ -51,9 +49,8 @@ class CostExplorer(anywidget.AnyWidget):
     def __init__(self, preset: str, length: int) -> None:
         super().__init__(presets=shapes(), preset=preset, length=length)
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return data | picture(self.preset, self.length).bundle, metadata
+    def still(self) -> dict[str, str]:
+        return picture(self.preset, self.length).bundle
 
 
 def shapes() -> dict[str, dict[str, int]]:

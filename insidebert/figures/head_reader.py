@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import anywidget
 import traitlets
 
 from insidebert import frontend
 from insidebert.figures import pieces, style
+from insidebert.figures.widget import Widget
 from insidebert.packing import pack_pair
 
 HEADS = {
@@ -76,7 +76,7 @@ def head_reader(
     return reader(tokenizer, text_a, text_b, head, hidden)
 
 
-class HeadReader(anywidget.AnyWidget):
+class HeadReader(Widget):
     """Two text boxes, four heads, the row. The browser computes; texts and head follow it for whoever asks."""
 
     _esm = pieces.source("head_reader.js")
@@ -96,10 +96,8 @@ class HeadReader(anywidget.AnyWidget):
         )
         self._tokenizer = tokenizer
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        shown = picture(self._tokenizer, self.text_a, self.text_b, self.head, self.hidden)
-        return data | shown.bundle, metadata
+    def still(self) -> dict[str, str]:
+        return picture(self._tokenizer, self.text_a, self.text_b, self.head, self.hidden).bundle
 
 
 def picture(tokenizer: Any, text_a: str, text_b: str, head: str, hidden: int) -> style.Picture:

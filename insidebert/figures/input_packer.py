@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import anywidget
 import traitlets
 
 from insidebert import frontend
 from insidebert.figures import pieces, style
+from insidebert.figures.widget import Widget
 from insidebert.packing import pack_pair
 
 TEXTS = ("This teddybear is so cute.", "It sleeps.")
@@ -31,7 +31,7 @@ def input_packer(
     return packer(tokenizer, text_a, text_b, max_length)
 
 
-class InputPacker(anywidget.AnyWidget):
+class InputPacker(Widget):
     """Two text boxes, a limit and the packed row. The browser computes; the texts follow it for whoever asks."""
 
     _esm = pieces.source("input_packer.js")
@@ -53,10 +53,8 @@ class InputPacker(anywidget.AnyWidget):
         )
         self._tokenizer = tokenizer
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        shown = picture(self._tokenizer, self.text_a, self.text_b, self.max_length)
-        return data | shown.bundle, metadata
+    def still(self) -> dict[str, str]:
+        return picture(self._tokenizer, self.text_a, self.text_b, self.max_length).bundle
 
 
 def picture(tokenizer: Any, text_a: str, text_b: str, max_length: int) -> style.Picture:

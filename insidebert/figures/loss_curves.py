@@ -6,18 +6,18 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import anywidget
 import traitlets
 
 from insidebert import frontend
 from insidebert.figures import style
+from insidebert.figures.widget import Widget
 
 Row = Sequence[float]  # step, MLM loss, NSP loss, in nats
 SECONDS = 0.5  # between two messages to the browser
 POINTS = 200  # in a picture: a longer run is drawn as means over as many stretches
 
 
-class LiveCurves(anywidget.AnyWidget):
+class LiveCurves(Widget):
     """The curves in the browser, drawn again whenever `rows` changes."""
 
     _esm = style.source("loss_curves.js")
@@ -27,9 +27,8 @@ class LiveCurves(anywidget.AnyWidget):
     references = traitlets.Dict().tag(sync=True)
     rows: traitlets.List[Any] = traitlets.List().tag(sync=True)
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return data | (picture(self.rows, self.references).bundle if self.rows else {}), metadata
+    def still(self) -> dict[str, str]:
+        return picture(self.rows, self.references).bundle if self.rows else {}
 
 
 class loss_curves:  # noqa: N801, used as `with loss_curves(300) as curves:`

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import anywidget
 import torch
 import traitlets
 
 from insidebert import frontend
 from insidebert.figures import pieces, style
+from insidebert.figures.widget import Widget
 from insidebert.granularity import fill_blanks, half_open, units_of
 from insidebert.masking import UNITS, prediction_budget, select_units
 
@@ -31,7 +31,7 @@ def mask_playground(
     return MaskPlayground(model, tokenizer, sentence, unit)
 
 
-class MaskPlayground(anywidget.AnyWidget):
+class MaskPlayground(Widget):
     """Text box, unit, share and a button. The browser draws and counts; each draw asks the kernel for guesses."""
 
     _esm = pieces.source("mask_playground.js")
@@ -58,9 +58,8 @@ class MaskPlayground(anywidget.AnyWidget):
         except Exception as error:  # without an answer the figure would wait for ever
             self.answer = {"number": number, "error": f"The model could not guess: {error}"}
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return data | picture(self._tokenizer, self.sentence).bundle, metadata
+    def still(self) -> dict[str, str]:
+        return picture(self._tokenizer, self.sentence).bundle
 
 
 def picture(tokenizer: Any, sentence: str = SENTENCE, share: float = 0.3, seed: int = 11) -> style.Picture:

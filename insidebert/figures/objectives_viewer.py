@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import anywidget
 import torch
 import traitlets
 
 from insidebert import frontend
 from insidebert.figures import style
+from insidebert.figures.widget import Widget
 from insidebert.masking import corrupt, special_table
 from insidebert.packing import pack_pair
 
@@ -57,7 +57,7 @@ def objectives_viewer(
     return ObjectivesViewer(tokenizer, documents) if frontend.interactive() else picture(tokenizer, documents)
 
 
-class ObjectivesViewer(anywidget.AnyWidget):
+class ObjectivesViewer(Widget):
     """Three buttons, two settings, the row and a tally. Everything happens in the browser."""
 
     _esm = style.source("objectives_viewer.js")
@@ -75,9 +75,8 @@ class ObjectivesViewer(anywidget.AnyWidget):
         )
         self._standing_in = picture(tokenizer, documents).bundle
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return data | self._standing_in, metadata
+    def still(self) -> dict[str, str]:
+        return self._standing_in
 
 
 def picture(tokenizer: Any, documents: list[list[str]], draws: int = 4, seed: int = 35) -> style.Picture:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import anywidget
 import traitlets
 
 from insidebert.figures import style
+from insidebert.figures.widget import Widget
 
 
-class PredictionForm(anywidget.AnyWidget):
+class PredictionForm(Widget):
     """A question with a number field or choices; the browser sets `answer`, the kernel stores it."""
 
     _esm = style.source("prediction.js")
@@ -36,6 +36,5 @@ class PredictionForm(anywidget.AnyWidget):
         form.observe(lambda change: setattr(form, "notice", commit(change["new"])), "answer")
         return form
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return data | self._standing_in, metadata
+    def still(self) -> dict[str, str]:
+        return self._standing_in
