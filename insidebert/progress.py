@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -41,18 +42,26 @@ def load() -> tuple[Progress, str]:
     file = path()
     try:
         data = json.loads(file.read_bytes())
+        json.dumps(
+            data, ensure_ascii=False, allow_nan=False
+        ).encode()  # what is no text or no number fails here
     except FileNotFoundError:
         return _empty(), ""
     except OSError as error:
         return _empty(), f"Your progress in {file} cannot be read ({error.strerror}); check its permissions."
-    except (ValueError, RecursionError):  # not JSON, not UTF-8
+    except (ValueError, RecursionError):  # not JSON, not UTF-8, NaN, half a character
         return _empty(), _set_aside(file)
     return (data, "") if _well_formed(data) else (_empty(), _set_aside(file))
 
 
 def update(change: Callable[[Progress], None]) -> str:
-    """Reads the file, lets `change` alter its content in place, and writes it. Returns a notice."""
+    """Reads the file, lets `change` alter its content in place, and writes it. Returns a notice.
+
+    A file that can be neither read nor set aside stays as it is.
+    """
     data, notice = load()
+    if notice and os.path.lexists(path()):
+        return notice
     change(data)
     try:
         _write(path(), data)
@@ -82,12 +91,14 @@ def _well_formed(data: object) -> bool:
         isinstance(data, dict)
         and data.get("version") == 1
         and _holds(data.get("predictions"), {"question": str, "unit": str, "choices": list})
-        and all(
-            isinstance(entry.get("answer", ""), (str, int, float)) for entry in data["predictions"].values()
-        )
+        and all(_is_answer(entry.get("answer", "")) for entry in data["predictions"].values())
         and isinstance(data.get("exercises"), dict)
         and all(_holds(questions, {"state": str}) for questions in data["exercises"].values())
     )
+
+
+def _is_answer(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, (int, float)) and abs(value) <= sys.float_info.max)
 
 
 def _holds(entries: object, types: dict[str, type]) -> bool:

@@ -150,6 +150,11 @@ DAMAGED = [
     b'{"version": 1, "predictions": {"03.n": 5}, "exercises": {}}',
     b'{"version": 1, "predictions": {"03.n": {"question": "How many?", "unit": "", "choices": [], "answer": []}}, '
     b'"exercises": {}}',
+    *(
+        b'{"version": 1, "predictions": {"03.n": {"question": "How many?", "unit": "", "choices": [], "answer": %s}}, '
+        b'"exercises": {}}' % answer
+        for answer in (b"NaN", b"1e400", b"1" + b"0" * 400, rb'"\ud800"')
+    ),
     b'{"version": 1, "predictions": {}, "exercises": {"parameter_budget": {"count": null}}}',
     b"[" * 100_000,
 ]
@@ -177,6 +182,23 @@ def test_a_place_that_cannot_be_written_is_one_sentence(
     assert "could not be saved" in predictions.commit("03.n", 1)
     reveal("03.n", 2)
     assert "Result: 2" in str(shown[-1])
+
+
+@pytest.mark.parametrize(("method", "content"), [("read_bytes", b"{}"), ("replace", b"damaged")])
+def test_what_can_be_neither_read_nor_moved_stays(
+    shown: list[Any], file: Path, monkeypatch: pytest.MonkeyPatch, method: str, content: bytes
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    file.parent.mkdir()
+    file.write_bytes(content)
+    monkeypatch.setattr(Path, method, refuse)
+    predict("03.n", "How many?")
+    assert "Permission denied" in predictions.commit("03.n", 1)
+    record_exercise("parameter_budget", "count_parameters", "correct")
+    monkeypatch.undo()
+    assert file.read_bytes() == content
 
 
 def test_an_interrupted_write_leaves_the_old_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
