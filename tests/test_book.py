@@ -34,16 +34,33 @@ class Page(HTMLParser):
             self.pictures.append(found)
 
 
+def build(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "docs/book/build.py", *arguments]
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, env=os.environ | {"TQDM_DISABLE": "1"}
+    )
+
+
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Page]:
     """The whole book with two lessons executed; `tests/test_lessons.py` executes them all."""
     out = tmp_path_factory.mktemp("book")
-    command = [sys.executable, "docs/book/build.py", "--run", "00", "03", "--out", str(out)]
-    built = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, env=os.environ | {"TQDM_DISABLE": "1"}
-    )
+    built = build("--run", "00", "03", "--out", str(out))
     assert built.returncode == 0, built.stderr
     return {path: Page(path) for path in (out / "html").rglob("*.html") if "_static" not in path.parts}
+
+
+def test_a_folder_of_somebody_else_stays(tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "thesis.tex").touch()
+    built = build("--run", "none", "--out", str(tmp_path))
+    assert built.returncode and "--out" in built.stderr and "Traceback" not in built.stderr
+    assert [path.name for path in (tmp_path / "source").iterdir()] == ["thesis.tex"]
+
+
+def test_a_lesson_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    built = build("--run", "03", "3", "--out", str(tmp_path))
+    assert built.returncode and "'3'" in built.stderr and not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow

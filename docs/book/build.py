@@ -8,6 +8,7 @@ python docs/book/build.py --run none  executes nothing
 from __future__ import annotations
 
 import argparse
+import glob
 import os
 import re
 import shutil
@@ -22,6 +23,7 @@ from traitlets.config import Config
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
+MARK = ".book"  # the file that says of a folder that it is ours to replace
 NOTEBOOK_LINK = re.compile(r"""(href=["'][^"':]*)\.ipynb""")  # in an output; Sphinx sees to those in the text
 
 
@@ -30,8 +32,11 @@ def gather(source: Path) -> list[Path]:
 
     Returns the lessons among them.
     """
+    if source.exists() and not (source / MARK).is_file():
+        raise SystemExit(f"{source} was not made by this build and would be replaced; give another --out.")
     shutil.rmtree(source, ignore_errors=True)
     source.mkdir(parents=True)
+    (source / MARK).touch()
     shutil.copy(HERE / "index.md", source)
     for notebook in [*ROOT.glob("lessons/*.ipynb"), *ROOT.glob("exercises/*/*.ipynb")]:
         target = source / notebook.relative_to(ROOT)
@@ -66,7 +71,11 @@ def main() -> int:
     )
     options = parser.parse_args()
     out = options.out.resolve()
-    lessons = [path for path in gather(out / "source") if path.name.startswith(tuple(options.run or [""]))]
+    wanted = [] if options.run == ["none"] else options.run or [""]
+    lost = [start for start in wanted if not any(ROOT.glob(f"lessons/{glob.escape(start)}*.ipynb"))]
+    if lost:
+        parser.error(f"no lesson's file name begins with {', '.join(map(repr, lost))}")
+    lessons = [path for path in gather(out / "source") if path.name.startswith(tuple(wanted))]
     for lesson in tqdm(lessons, desc="lessons", file=sys.stdout):
         execute(lesson)
 
