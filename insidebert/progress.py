@@ -42,9 +42,8 @@ def load() -> tuple[Progress, str]:
     file = path()
     try:
         data = json.loads(file.read_bytes())
-        json.dumps(
-            data, ensure_ascii=False, allow_nan=False
-        ).encode()  # what is no text or no number fails here
+        # What is no text or no number fails here, not when it is shown or written.
+        json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
     except FileNotFoundError:
         return _empty(), ""
     except OSError as error:
