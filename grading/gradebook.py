@@ -151,7 +151,7 @@ class Writer:
             try:
                 with _without_tracebacks():
                     if self._book is None:
-                        self._book = _open(self._course)
+                        self._book = self._course.gradebook()
                     return action(self._book)
             except (SQLAlchemyError, InvalidEntry) as error:
                 self._let_go()
@@ -176,11 +176,6 @@ def _without_tracebacks() -> Iterator[None]:
         yield
     finally:
         app_log.disabled = was
-
-
-def _open(course: Course) -> Gradebook:
-    _ = course.api  # puts `alembic` on the PATH, which nbgrader calls for a new gradebook
-    return course.gradebook()
 
 
 def _find(find: Callable[..., Any], *names: str) -> Any:

@@ -7,10 +7,12 @@ because OpenMP, huggingface_hub and Jupyter read their variables once. Subproces
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,3 +65,25 @@ def pytest_unconfigure() -> None:
 def repository() -> Path:
     """The root of the working tree."""
     return Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Headless Chromium, for pages that need no JupyterLab around them."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium")
+    assert chromium, "chromium is not on PATH; `make test` installs it, or names what to install"
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=chromium, args=arguments)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Any:
+    """The course's own; a module whose tests want another defines one of that name."""
+    from insidebert.sources import load_tokenizer
+
+    return load_tokenizer(offline=True)

@@ -3,55 +3,17 @@
 from __future__ import annotations
 
 import base64
-import json
 import random
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 from insidebert import budget, configs, frontend
 from insidebert.figures import budget_explorer as explorer
 from insidebert.figures import style
-
-# Stands for anywidget's model in the page: what is set is kept, and `change:` listeners hear it.
-PAGE = """<!doctype html><meta charset="utf-8"><style>STYLE</style><body></body>
-<script type="module">
-const state = STATE, listeners = {};
-window.model = {
-  get: (name) => state[name],
-  set: (name, value) => { state[name] = value; (listeners[`change:${name}`] ?? []).forEach((call) => call()); },
-  save_changes: () => { window.saved = structuredClone(state); },
-  on: (names, call) => names.split(" ").forEach((name) => (listeners[name] ??= []).push(call)),
-  off: () => {},
-};
-window.figure = await import(URL.createObjectURL(new Blob([SOURCE], { type: "text/javascript" })));
-window.figure.default.render({ model, el: document.body });
-</script>"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    chromium = shutil.which("chromium")
-    assert chromium, "chromium is not on PATH; `make test` installs it, or names what to install"
-    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=chromium, args=arguments)
-        yield running
-        running.close()
-
-
-def open_figure(browser: Any, name: str, state: dict[str, Any], **options: Any) -> Any:
-    page = browser.new_page(**options)
-    page.problems = []
-    page.on("pageerror", lambda error: page.problems.append(str(error)))
-    html = PAGE.replace("STYLE", style.source(f"{name}.css")).replace("STATE", json.dumps(state))
-    page.set_content(html.replace("SOURCE", json.dumps(style.source(f"{name}.js"))))
-    page.wait_for_selector(".ib")
-    return page
+from tests.figure_page import open_figure
 
 
 def open_explorer(browser: Any, preset: str = "bert-base-uncased", width: int = 900) -> Any:

@@ -12,10 +12,10 @@ import pytest
 from insidebert import frontend
 from insidebert.figures import causal_map, style
 from insidebert.figures.causal_map import BOXES, ROWS
-from tests.test_figures import browser, open_figure  # noqa: F401, a fixture
+from tests.figure_page import open_figure
 
 
-def open_map(browser: Any, width: int = 900) -> Any:  # noqa: F811
+def open_map(browser: Any, width: int = 900) -> Any:
     widget = causal_map.CausalMap()
     state = {"rows": widget.rows, "meaning": widget.meaning}
     return open_figure(browser, "causal_map", state, viewport={"width": width, "height": 700})
@@ -49,7 +49,7 @@ def test_the_lessons_it_names_exist() -> None:
 
 
 @pytest.mark.browser
-def test_a_box_opens_and_marks_what_is_before_and_after(browser: Any) -> None:  # noqa: F811
+def test_a_box_opens_and_marks_what_is_before_and_after(browser: Any) -> None:
     page = open_map(browser)
     page.get_by_role("button", name=BOXES["hide"].title, exact=True).first.click()
     assert BOXES["hide"].text in page.locator(".ib-detail").inner_text()
@@ -65,7 +65,7 @@ def test_a_box_opens_and_marks_what_is_before_and_after(browser: Any) -> None:  
 
 
 @pytest.mark.browser
-def test_the_keyboard_walks_along_a_chain(browser: Any) -> None:  # noqa: F811
+def test_the_keyboard_walks_along_a_chain(browser: Any) -> None:
     page = open_map(browser)
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
@@ -82,7 +82,7 @@ def test_the_keyboard_walks_along_a_chain(browser: Any) -> None:  # noqa: F811
 
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [360, 1200])
-def test_nothing_sticks_out_of_a_narrow_window(browser: Any, width: int) -> None:  # noqa: F811
+def test_nothing_sticks_out_of_a_narrow_window(browser: Any, width: int) -> None:
     page = open_map(browser, width)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.close()

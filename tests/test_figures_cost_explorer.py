@@ -12,9 +12,7 @@ import pytest
 from insidebert import configs, cost, frontend
 from insidebert.figures import cost_explorer as explorer
 from insidebert.figures import style
-from tests.test_figures import browser, open_figure
-
-__all__ = ["browser"]  # a fixture: pytest finds it by its name in this module
+from tests.figure_page import open_figure
 
 STATE = ("presets", "colours", "preset", "length", "shortest", "longest", "positions")
 

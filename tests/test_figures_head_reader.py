@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,10 +13,7 @@ from insidebert import frontend
 from insidebert.budget import breakdown, skeleton
 from insidebert.figures import head_reader as reader
 from insidebert.figures import pieces, style
-from insidebert.sources import load_tokenizer
-from tests.test_figures import PAGE, browser
-
-__all__ = ["browser"]  # a fixture: pytest finds it by its name in this module
+from tests.figure_page import open_figure
 
 STATE = ("vocabulary", "heads", "text_a", "text_b", "head", "labels", "hidden")
 ROWS = [
@@ -35,21 +31,11 @@ def row_of(text: str) -> tuple[list[str], list[int]]:
     return names, [int(place > middle) for place in range(len(names))]
 
 
-@pytest.fixture(scope="module")
-def tokenizer() -> Any:
-    return load_tokenizer(offline=True)
-
-
 def open_reader(browser: Any, tokenizer: Any, head: str = "sequence", width: int = 900) -> Any:
     widget = reader.HeadReader(tokenizer, *reader.TEXTS, head, 384)
-    opened = browser.new_page(viewport={"width": width, "height": 700})
-    opened.problems = []
-    opened.on("pageerror", lambda error: opened.problems.append(str(error)))
-    html = PAGE.replace("STYLE", pieces.source("head_reader.css"))
-    html = html.replace("STATE", json.dumps({name: getattr(widget, name) for name in STATE}))
-    opened.set_content(html.replace("SOURCE", json.dumps(pieces.source("head_reader.js"))))
-    opened.wait_for_selector(".ib")
-    return opened
+    state = {name: getattr(widget, name) for name in STATE}
+    viewport = {"width": width, "height": 700}
+    return open_figure(browser, "head_reader", state, pieces.source, viewport=viewport)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -14,10 +13,7 @@ from insidebert import frontend
 from insidebert.figures import input_packer as packer
 from insidebert.figures import pieces, style
 from insidebert.packing import pack_pair
-from insidebert.sources import load_tokenizer
-from tests.test_figures import PAGE, browser
-
-__all__ = ["browser"]  # a fixture: pytest finds it by its name in this module
+from tests.figure_page import open_figure
 
 STATE = ("vocabulary", "text_a", "text_b", "max_length", "limit")
 # Accents, punctuation of several scripts, Chinese characters, emoji, control characters, special tokens in the text.
@@ -37,21 +33,11 @@ TEXTS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def tokenizer() -> Any:
-    return load_tokenizer(offline=True)
-
-
 def open_packer(browser: Any, tokenizer: Any, text_a: str, width: int = 900) -> Any:
     widget = packer.InputPacker(tokenizer, text_a, packer.TEXTS[1], 40)
-    opened = browser.new_page(viewport={"width": width, "height": 700})
-    opened.problems = []
-    opened.on("pageerror", lambda error: opened.problems.append(str(error)))
-    html = PAGE.replace("STYLE", pieces.source("input_packer.css"))
-    html = html.replace("STATE", json.dumps({name: getattr(widget, name) for name in STATE}))
-    opened.set_content(html.replace("SOURCE", json.dumps(pieces.source("input_packer.js"))))
-    opened.wait_for_selector(".ib")
-    return opened
+    state = {name: getattr(widget, name) for name in STATE}
+    viewport = {"width": width, "height": 700}
+    return open_figure(browser, "input_packer", state, pieces.source, viewport=viewport)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,20 +16,12 @@ from insidebert.figures import pieces, style
 from insidebert.granularity import half_open, units_of
 from insidebert.masking import prediction_budget
 from insidebert.pretraining import PretrainingModel
-from insidebert.sources import load_tokenizer
-from tests.test_figures import PAGE, browser
-
-__all__ = ["browser"]  # a fixture: pytest finds it by its name in this module
+from tests.figure_page import open_figure
 
 STATE = ("vocabulary", "sentence", "unit", "limit", "question", "answer")
 RANDOM = """let seed = 1; const random = () => {  // mulberry32: the same draws in every run
   seed = (seed + 0x6d2b79f5) | 0; let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
   t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t; return ((t ^ (t >>> 14)) >>> 0) / 4294967296; };"""
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> Any:
-    return load_tokenizer(offline=True)
 
 
 @pytest.fixture(scope="module")
@@ -43,13 +34,9 @@ def model(tokenizer: Any) -> PretrainingModel:
 @pytest.fixture(params=[900])
 def page(browser: Any, tokenizer: Any, model: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
     widget = playground.MaskPlayground(model, tokenizer, playground.SENTENCE, "token")
-    opened = browser.new_page(viewport={"width": request.param, "height": 700})
-    opened.problems = []
-    opened.on("pageerror", lambda error: opened.problems.append(str(error)))
-    html = PAGE.replace("STYLE", pieces.source("mask_playground.css"))
-    html = html.replace("STATE", json.dumps({name: getattr(widget, name) for name in STATE}))
-    opened.set_content(html.replace("SOURCE", json.dumps(pieces.source("mask_playground.js"))))
-    opened.wait_for_selector(".ib")
+    state = {name: getattr(widget, name) for name in STATE}
+    viewport = {"width": request.param, "height": 700}
+    opened = open_figure(browser, "mask_playground", state, pieces.source, viewport=viewport)
     yield opened
     assert opened.problems == []
     opened.close()

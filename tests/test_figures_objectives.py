@@ -9,8 +9,7 @@ import pytest
 
 from insidebert import frontend
 from insidebert.figures import loss_curves, objectives_viewer, style
-from insidebert.sources import load_tokenizer
-from tests.test_figures import browser, open_figure  # noqa: F401, a fixture
+from tests.figure_page import open_figure
 
 # A generator in the page, so that shares are the same at every run.
 RANDOM = """() => { let s = 7; return () => {
@@ -18,12 +17,7 @@ RANDOM = """() => { let s = 7; return () => {
   t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t; return ((t ^ (t >>> 14)) >>> 0) / 4294967296; }; }"""
 
 
-@pytest.fixture(scope="module")
-def tokenizer() -> Any:
-    return load_tokenizer(offline=True)
-
-
-def open_viewer(browser: Any, tokenizer: Any, width: int = 900) -> Any:  # noqa: F811
+def open_viewer(browser: Any, tokenizer: Any, width: int = 900) -> Any:
     widget = objectives_viewer.ObjectivesViewer(tokenizer, objectives_viewer.STORIES)
     state = {name: getattr(widget, name) for name in ("documents", "vocabulary")}
     return open_figure(browser, "objectives_viewer", state, viewport={"width": width, "height": 800})
@@ -36,7 +30,7 @@ def shares(page: Any) -> list[float]:
 
 
 @pytest.mark.browser
-def test_the_rules_in_the_browser_are_the_papers(browser: Any, tokenizer: Any) -> None:  # noqa: F811
+def test_the_rules_in_the_browser_are_the_papers(browser: Any, tokenizer: Any) -> None:
     page = open_viewer(browser, tokenizer)
     drawn = page.evaluate(
         f"""() => {{
@@ -71,7 +65,7 @@ def test_the_rules_in_the_browser_are_the_papers(browser: Any, tokenizer: Any) -
 
 
 @pytest.mark.browser
-def test_drawing_with_the_keyboard(browser: Any, tokenizer: Any) -> None:  # noqa: F811
+def test_drawing_with_the_keyboard(browser: Any, tokenizer: Any) -> None:
     page = open_viewer(browser, tokenizer)
     assert page.locator(".ib-piece").first.inner_text().split()[0] == "[CLS]"
     before = page.locator(".ib-pieces").inner_text()
@@ -97,7 +91,7 @@ def test_drawing_with_the_keyboard(browser: Any, tokenizer: Any) -> None:  # noq
 
 
 @pytest.mark.browser
-def test_new_masks_keep_the_pair(browser: Any, tokenizer: Any) -> None:  # noqa: F811
+def test_new_masks_keep_the_pair(browser: Any, tokenizer: Any) -> None:
     page = open_viewer(browser, tokenizer)
 
     def original() -> list[str]:
@@ -116,7 +110,7 @@ def test_new_masks_keep_the_pair(browser: Any, tokenizer: Any) -> None:  # noqa:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [360, 1200])
-def test_nothing_sticks_out_of_a_narrow_window(browser: Any, tokenizer: Any, width: int) -> None:  # noqa: F811
+def test_nothing_sticks_out_of_a_narrow_window(browser: Any, tokenizer: Any, width: int) -> None:
     rows = [(step, 9.0, 0.7) for step in range(20)]
     curves = {"steps": 20, "references": {"the entropy of the frequencies": 6.5}, "rows": rows}
     for page in (
@@ -128,7 +122,7 @@ def test_nothing_sticks_out_of_a_narrow_window(browser: Any, tokenizer: Any, wid
 
 
 @pytest.mark.browser
-def test_curves_follow_the_run(browser: Any) -> None:  # noqa: F811
+def test_curves_follow_the_run(browser: Any) -> None:
     state = {"steps": 10, "references": {"ln 2": 0.69}, "rows": []}
     page = open_figure(browser, "loss_curves", state)
     assert page.locator("polyline").count() == 0

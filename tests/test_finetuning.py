@@ -41,14 +41,8 @@ from insidebert.finetuning import (
     train_step,
     warmup_then_decay,
 )
-from insidebert.sources import load_tokenizer
 
 H, L = 16, 3
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> Any:
-    return load_tokenizer(offline=True)
 
 
 def config(**changes: Any) -> BertConfig:

@@ -11,7 +11,6 @@ from transformers import BertConfig
 
 from insidebert import granularity
 from insidebert.pretraining import PretrainingModel
-from insidebert.sources import load_tokenizer
 
 SENTENCES = [
     "The tokenizer reorders multidimensional arrays before the initialization of all parameters.",
@@ -19,11 +18,6 @@ SENTENCES = [
     "No word of this long sentence is cut by the table of all the words.",
     "Multidimensional arrays hold the same kind of number in every one of their places.",
 ]
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> Any:
-    return load_tokenizer(offline=True)
 
 
 class Copies:

@@ -9,12 +9,6 @@ import torch
 from transformers import BertConfig, BertModel
 
 from insidebert import inputs
-from insidebert.sources import load_tokenizer
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> Any:
-    return load_tokenizer(offline=True)
 
 
 @pytest.fixture
