@@ -102,7 +102,8 @@ class HeadReader(Widget):
 
 def picture(tokenizer: Any, text_a: str, text_b: str, head: str, hidden: int) -> style.Picture:
     """The row once, and under it a line for each head; `head` comes first."""
-    ids = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in (text_a, text_b)]
+    texts = [text_a, text_b]  # too long for a row, they are cut below: no warning
+    ids = tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
     special = {"cls_id": tokenizer.cls_token_id, "sep_id": tokenizer.sep_token_id}
     row = pack_pair(
         ids[0], ids[1] if text_b.strip() else None, max_length=tokenizer.model_max_length, **special

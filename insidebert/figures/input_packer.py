@@ -59,7 +59,8 @@ class InputPacker(Widget):
 
 def picture(tokenizer: Any, text_a: str, text_b: str, max_length: int) -> style.Picture:
     """The packed row with its three rows of ids."""
-    ids = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in (text_a, text_b)]
+    texts = [text_a, text_b]  # too long for a row, they are cut below: no warning
+    ids = tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
     row = pack_pair(
         ids[0],
         ids[1] if text_b.strip() else None,

@@ -64,7 +64,7 @@ class MaskPlayground(Widget):
 
 def picture(tokenizer: Any, sentence: str = SENTENCE, share: float = 0.3, seed: int = 11) -> style.Picture:
     """One sentence three times, the same share of it hidden by token, whole word and span."""
-    ids = tokenizer(sentence, return_tensors="pt")["input_ids"]  # (1,S)
+    ids = tokenizer(sentence, return_tensors="pt", truncation=True)["input_ids"]  # (1,S)
     names = tokenizer.convert_ids_to_tokens(ids[0].tolist())
     words = units_of(ids, tokenizer)
     budget = prediction_budget(ids.shape[1], share, cap=None)

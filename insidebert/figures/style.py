@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import logging
+import warnings
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,7 +52,12 @@ class Picture:
 
     def __init__(self, figure: Figure, description: str) -> None:
         buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", dpi=110, bbox_inches="tight", facecolor="white")
+        with warnings.catch_warnings():
+            # A reader's script that the font lacks is drawn as empty boxes; the description has the letters.
+            warnings.filterwarnings(
+                "ignore", r"(?s)Glyph .* missing from font|Matplotlib currently does not support"
+            )
+            figure.savefig(buffer, format="png", dpi=110, bbox_inches="tight", facecolor="white")
         png = base64.b64encode(buffer.getvalue()).decode("ascii")
         image = f'<img style="max-width: 100%" alt="{escape(description)}" src="data:image/png;base64,{png}">'
         self.bundle = {"text/html": image, "image/png": png, "text/plain": description}
