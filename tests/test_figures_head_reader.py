@@ -15,7 +15,7 @@ from insidebert.figures import head_reader as reader
 from insidebert.figures import pieces, style
 from tests.figure_page import open_figure
 
-STATE = ("vocabulary", "heads", "text_a", "text_b", "head", "labels", "hidden")
+STATE = ("vocabulary", "heads", "text_a", "text_b", "head", "labels", "hidden", "limit")
 ROWS = [
     "[CLS] this teddy ##bear is so cute . [SEP]",
     "[CLS] who sleeps ? [SEP] the teddy ##bear sleeps . [SEP]",
@@ -96,6 +96,13 @@ def test_a_sentence_of_the_readers_and_every_head(page: Any) -> None:
     page.get_by_label("second text").fill("Here it is.")
     page.get_by_label("start and end").check()
     assert page.locator("td", has_text="may answer").count() == 4
+
+
+@pytest.mark.browser
+def test_a_row_ends_with_the_position_table(page: Any) -> None:
+    page.locator("textarea").first.fill("word " * 100_000)
+    assert "of 512 vectors" in page.locator(".ib-headline").inner_text()
+    assert "pieces cut off" in page.locator(".ib-note").inner_text()
 
 
 @pytest.mark.browser

@@ -28,6 +28,7 @@ TEXTS = [
     "x" * 100 + " " + "y" * 101 + " " + "e\u0301" * 60,
     "unaffable antidisestablishmentarianism pneumonoultramicroscopicsilicovolcanoconiosis",
     "हिन्दी العربية עברית ไทย 한국어 ひらがな カタカナ",
+    "not assigned \U000e00c7 \u0379x",
     "   ",
     "",
 ]
@@ -118,6 +119,14 @@ def test_the_limit_cuts_and_padding_fills(page: Any) -> None:
         field.fill(typed)
         field.blur()
         assert page.evaluate("window.saved.max_length") == kept
+
+
+@pytest.mark.browser
+def test_a_whole_book_is_cut_and_counted(page: Any) -> None:
+    page.get_by_label("text A").fill("word " * 200_000)
+    assert "199966 pieces cut off" in page.locator(".ib-headline").inner_text()
+    assert page.locator(".ib-packer s").count() == 200
+    assert "more." in page.locator(".ib-note").first.inner_text()
 
 
 @pytest.mark.browser

@@ -53,11 +53,8 @@ function render({ model, el }) {
   function update() {
     const head = model.get("head");
     const texts = [fields.text_a, fields.text_b].map((field) => piecesOf(field.value, vocabulary));
-    const row = [{ piece: "[CLS]", segment: 0 }];
-    texts.forEach((pieces, segment) => {
-      if (segment && !pieces.length) return;
-      row.push(...[...pieces, "[SEP]"].map((piece) => ({ piece, segment })));
-    });
+    const { row, dropped } = pack(texts[0], texts[1].length ? texts[1] : null, model.get("limit"));
+    const cut = dropped.reduce((total, pieces) => total + pieces.length, 0);
     const read = readings(head, row, model.get("labels"));
     const some = read.filter(([scores]) => scores).length;
     const size = headParameters(head, model.get("hidden"), model.get("labels"), vocabulary.size);
@@ -80,7 +77,7 @@ function render({ model, el }) {
     for (const choice of choices) choice.checked = choice.value === head;
     labels.value = model.get("labels");
     labels.disabled = head === "span" || head === "mlm";
-    note.textContent = MEANING[head];
+    note.textContent = MEANING[head] + (cut ? ` ${count(cut, "piece")} cut off: there are no more positions.` : "");
   }
 
   function tell(name, value) {

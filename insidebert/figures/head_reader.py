@@ -89,10 +89,16 @@ class HeadReader(Widget):
     head = traitlets.Unicode().tag(sync=True)
     labels = traitlets.Int(2).tag(sync=True)
     hidden = traitlets.Int().tag(sync=True)
+    limit = traitlets.Int(512).tag(sync=True)  # rows of the position table
 
     def __init__(self, tokenizer: Any, text_a: str, text_b: str, head: str, hidden: int) -> None:
         super().__init__(
-            vocabulary=pieces.vocabulary(tokenizer), text_a=text_a, text_b=text_b, head=head, hidden=hidden
+            vocabulary=pieces.vocabulary(tokenizer),
+            text_a=text_a,
+            text_b=text_b,
+            head=head,
+            hidden=hidden,
+            limit=tokenizer.model_max_length,
         )
         self._tokenizer = tokenizer
 

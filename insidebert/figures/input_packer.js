@@ -1,19 +1,6 @@
 // Two texts become one row: pieces, and under each piece the three ids that are looked up. Nothing asks the kernel.
 
-/** What `insidebert.packing.pack_pair` packs: pieces in place of ids, and what truncation dropped. B may be null. */
-export function pack(piecesA, piecesB, maxLength) {
-  const segments = (piecesB === null ? [piecesA] : [piecesA, piecesB]).map((pieces) => [...pieces]);
-  const dropped = segments.map(() => []);
-  const size = () => 1 + segments.reduce((total, pieces) => total + pieces.length + 1, 0);
-  while (size() > maxLength) {
-    const last = segments.length - 1;
-    const longer = segments[0].length > segments[last].length ? 0 : last;
-    dropped[longer].unshift(segments[longer].pop());
-  }
-  const row = [{ piece: "[CLS]", segment: 0 }];
-  segments.forEach((pieces, segment) => row.push(...[...pieces, "[SEP]"].map((piece) => ({ piece, segment }))));
-  return { row: row.map((column) => ({ ...column, mask: 1 })), dropped };
-}
+const SHOWN = 200; // pieces cut off of a text that are shown; what follows is counted
 
 function render({ model, el }) {
   const vocabulary = vocabularyOf(model.get("vocabulary"));
@@ -58,8 +45,8 @@ function render({ model, el }) {
     );
     lost.replaceChildren(...dropped.flatMap((pieces, segment) => (pieces.length ? [
       `Cut off the end of ${"AB"[segment]}: `,
-      ...pieces.map((piece) => make("s", { className: look(piece, segment), textContent: piece })),
-      " ",
+      ...pieces.slice(0, SHOWN).map((piece) => make("s", { className: look(piece, segment), textContent: piece })),
+      pieces.length > SHOWN ? ` and ${pieces.length - SHOWN} more. ` : " ",
     ] : [])));
     const unknown = row.filter(({ piece }) => piece === "[UNK]").length;
     note.textContent = [

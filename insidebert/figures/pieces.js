@@ -30,7 +30,7 @@ export function wordpiece(word, vocabulary) {
 /** Text to words: no control characters, lower case, no accents; punctuation and Chinese characters stand alone. */
 function words(text) {
   const isChinese = (letter) => CHINESE.some(([a, b]) => letter.codePointAt(0) >= a && letter.codePointAt(0) <= b);
-  const clean = text.replace(/[\t\n\r]/g, " ").replace(/[\uFFFD\p{C}]/gu, "");
+  const clean = text.replace(/[\t\n\r]/g, " ").replace(/[\uFFFD\p{Cc}\p{Cf}\p{Co}\p{Cs}]/gu, "");
   const spaced = Array.from(clean, (letter) => (isChinese(letter) ? ` ${letter} ` : letter)).join("");
   const plain = Array.from(spaced.normalize("NFD").replace(/\p{Mn}/gu, ""), (letter) => letter.toLowerCase()).join("");
   return plain.replace(/[!-/:-@[-`{-~\p{P}]/gu, " $& ").split(/\s+/u).filter(Boolean);
@@ -41,6 +41,23 @@ export function piecesOf(text, vocabulary) {
   const parts = text.split(/(\[CLS\]|\[SEP\]|\[MASK\]|\[PAD\]|\[UNK\])/);
   return parts.flatMap((part) =>
     SPECIAL.includes(part) ? [part] : words(part).flatMap((word) => wordpiece(word, vocabulary)));
+}
+
+/** What `insidebert.packing.pack_pair` packs: pieces in place of ids, and what truncation dropped. B may be null. */
+export function pack(piecesA, piecesB, maxLength) {
+  const segments = piecesB === null ? [piecesA] : [piecesA, piecesB];
+  const kept = segments.map((pieces) => pieces.length);
+  const last = kept.length - 1;
+  const size = () => 1 + kept.reduce((total, length) => total + length + 1, 0);
+  while (size() > maxLength) kept[kept[0] > kept[last] ? 0 : last] -= 1;
+  const row = [{ piece: "[CLS]", segment: 0 }];
+  segments.forEach((pieces, segment) => {
+    row.push(...[...pieces.slice(0, kept[segment]), "[SEP]"].map((piece) => ({ piece, segment })));
+  });
+  return {
+    row: row.map((column) => ({ ...column, mask: 1 })),
+    dropped: segments.map((pieces, segment) => pieces.slice(kept[segment])),
+  };
 }
 
 function make(tag, properties = {}, ...children) {
