@@ -37,8 +37,8 @@ def source(name: str) -> str:
 
 def blank(width: float, height: float) -> Figure:
     """An empty matplotlib figure, in inches."""
-    # On its first use on a machine matplotlib reports on stderr that it collects fonts.
-    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
+    # On its first use on a machine matplotlib reports on stderr that it collects fonts, or has no place to keep them.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height))
