@@ -67,18 +67,36 @@ def repository() -> Path:
     return Path(__file__).parents[1]
 
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+MAC_BROWSER = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Headless Chromium, for pages that need no JupyterLab around them."""
+    """Headless Chromium; each test opens tabs of its own."""
     from playwright.sync_api import sync_playwright
 
-    chromium = shutil.which("chromium")
-    assert chromium, "chromium is not on PATH; `make test` installs it, or names what to install"
+    chromium = next(filter(None, map(shutil.which, BROWSERS)), MAC_BROWSER)
+    assert Path(chromium).exists(), "there is no Chromium; `make test` installs it, or names what to install"
     arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
     with sync_playwright() as driver:
         running = driver.chromium.launch(executable_path=chromium, args=arguments)
         yield running
         running.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A tab for JupyterLab, of a browser profile that has never been used, with patience for a busy machine."""
+    from playwright.sync_api import expect
+
+    from tests.lab_server import PATIENCE
+
+    expect.set_options(timeout=PATIENCE * 1000)
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    context.set_default_timeout(PATIENCE * 1000)
+    yield context.new_page()
+    context.close()
 
 
 @pytest.fixture(scope="module")
