@@ -9,7 +9,7 @@ trap 'rm -rf "$scratch"' EXIT
 "${PYTHON:-python3}" -m venv "$scratch/venv"
 pip() { "$scratch/venv/bin/python" -m pip --disable-pip-version-check "$@"; }
 pip install --quiet "torch==$TORCH"
-pip install --quiet ".[grading,postgresql,cluster,book,dev]"
+pip install --quiet ".[grading,postgresql,cluster,hub,book,dev]"
 {
   cat <<'HEADER'
 # The exact version of every package the Makefile, CI and environment.yml install, all extras included.
