@@ -23,6 +23,7 @@ from types import FrameType
 from typing import Any
 from urllib.parse import quote
 
+from insidebert import workspace
 from insidebert.cli import CommandError
 
 EXCHANGE = "INSIDEBERT_EXCHANGE"  # names the exchange directory where nothing else does
@@ -51,7 +52,13 @@ def command(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--role",
         choices=("learner", "instructor"),
-        help="a learner sees no formgrader; default: instructor where solutions/ is, else learner",
+        help="a learner sees no formgrader and no solutions; default: instructor where solutions/ is, else learner",
+    )
+    parser.add_argument(
+        "--workspace",
+        metavar="DIR",
+        help="where a learner works on copies of the notebooks; default: the course's folder, "
+        f"but ~/{workspace.DEFAULT} where that has solutions/",
     )
     parser.set_defaults(run=run)
 
@@ -63,17 +70,50 @@ def run(args: argparse.Namespace) -> int:
         raise CommandError(
             "there is no lessons/ with notebooks here or above; run this in the course's folder."
         )
-    notebook = choose_notebook(course, args.lesson)
-    if args.port is None and (server := running_on(course)):
-        return _point_to(server, notebook, open_browser=not args.no_browser)
-    port = free_port(args.port)
     role = args.role or ("instructor" if (course / "solutions").is_dir() else "learner")
+    root = _root(course, role, args.workspace)
+    server = running_on(root) if args.port is None else None
+    port = 0 if server else free_port(args.port)
+    if root != course and not server:
+        _tell(workspace.fill(course, root))
+    notebook = choose_notebook(root, args.lesson)
+    if server:
+        return _point_to(server, notebook, open_browser=not args.no_browser)
     with tempfile.TemporaryDirectory(prefix="insidebert-lab-", ignore_cleanup_errors=True) as folder:
-        # The course's own configuration is read last and wins; only the machine's must not be outdone.
-        exchange = None if configured_exchange() else make_exchange()
-        write_configuration(Path(folder), role, exchange)
-        print(f"JupyterLab for {role}s opens {notebook}. Stop it with Ctrl-C, twice.", flush=True)
-        return _serve(course, Path(folder), notebook, port, open_browser=not args.no_browser)
+        write_configuration(Path(folder), root, role, _exchange(course, role))
+        print(f"JupyterLab for {role}s opens {root / notebook}. Stop it with Ctrl-C, twice.", flush=True)
+        return _serve(root, Path(folder), notebook, port, open_browser=not args.no_browser)
+
+
+def _root(course: Path, role: str, wanted: str | None) -> Path:
+    """The folder to serve: the course's; for a learner one without solutions."""
+    solutions = (course / "solutions").is_dir()
+    if role == "instructor":
+        if not solutions:
+            raise CommandError(f"an instructor works in the whole course; {course} has no solutions/.")
+        if wanted:
+            raise CommandError("--workspace is a learner's: add --role learner, or leave it out.")
+        return course
+    return workspace.locate(course, wanted) if solutions or wanted else course
+
+
+def _exchange(course: Path, role: str) -> Path | None:
+    """The exchange to name in the server's configuration.
+
+    The course's own configuration is read last and wins; only the machine's must not be outdone. A learner's
+    server reads another folder's, and nbgrader reads none where it fetches assignments to: it must be told.
+    """
+    if role == "learner":
+        return configured_exchange(course) or make_exchange()
+    return None if configured_exchange() else make_exchange()
+
+
+def _tell(kept: list[str]) -> None:
+    if kept:
+        print(
+            f"You wrote into {', '.join(kept)}, so your copy stays although the course has a newer version; "
+            "rename yours and start again to get it."
+        )
 
 
 def find_course(start: Path | None = None) -> Path | None:
@@ -164,10 +204,17 @@ def configured_exchange(course: Path | None = None) -> Path | None:
 
     app = Reader(log_level="CRITICAL")
     app.load_config_file()
-    if course:
+    # The course's is a program that imports the grader, which takes seconds: only where it has something to say.
+    if course and _mentions_exchange(course / f"{Reader.config_file_name}.py"):
         super(JupyterApp, app).load_config_file(app.config_file_name, path=str(course))
     root = app.config.Exchange.get("root")
-    return Path(root) if isinstance(root, str) else None
+    return (course or Path.cwd()) / root if isinstance(root, str) else None
+
+
+def _mentions_exchange(file: Path) -> bool:
+    return file.is_file() and bool(
+        re.search(rb"Exchange|load_subconfig", file.read_bytes())  # bytes: its encoding is its own affair
+    )
 
 
 def exchange_directory() -> Path:
@@ -206,12 +253,14 @@ def make_exchange() -> Path:
     return folder
 
 
-def write_configuration(folder: Path, role: str, exchange: Path | None) -> None:
+def write_configuration(folder: Path, root: Path, role: str, exchange: Path | None) -> None:
     """Writes what this server must know into `folder`, a directory for JUPYTER_CONFIG_PATH.
 
     Args:
         folder: an empty directory.
-        role: "learner" switches the instructor's extensions off.
+        root: the folder that the server serves.
+        role: "learner" switches the instructor's extensions off, and has the Assignment List fetch to, and
+            submit from, the exercises that the lessons lead to.
         exchange: the exchange directory; None leaves nbgrader's configuration as it is.
     """
     learner = role == "learner"
@@ -225,8 +274,11 @@ def write_configuration(folder: Path, role: str, exchange: Path | None) -> None:
             "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
         },
     }
-    if exchange:
-        files["nbgrader_config.json"] = {"Exchange": {"root": str(exchange)}}
+    nbgrader = {"root": str(exchange)} if exchange else {}
+    if learner and (root / "exercises").is_dir():
+        nbgrader["assignment_dir"] = str(root / "exercises")
+    if nbgrader:
+        files["nbgrader_config.json"] = {"Exchange": nbgrader}
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)
@@ -276,7 +328,7 @@ def _point_to(server: dict[str, Any], notebook: str, *, open_browser: bool) -> i
     address = f"{server['url']}lab/tree/{quote(notebook)}"
     if token := server.get("token"):
         address += f"?token={token}"
-    print(f"JupyterLab already runs on this folder; its address is {address}")
+    print(f"JupyterLab already serves {server['root_dir']}; its address is {address}")
     if open_browser:
         webbrowser.open(address)
     return 0

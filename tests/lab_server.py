@@ -26,10 +26,11 @@ PATIENCE = 120  # seconds until a server counts as dead; a busy machine needs so
 
 @dataclass(frozen=True)
 class LabServer:
-    """Where it answers, and the course it serves."""
+    """Where it answers, the course, and the folder it serves: the course's, or a learner's workspace."""
 
     url: str
     course: Path
+    root: Path
 
     def ask(self, path: str, data: Any = None, method: str | None = None) -> Any:
         """The body of an answer: parsed where it is JSON, else text.
@@ -125,16 +126,21 @@ def copy_course(folder: Path) -> Path:
 
 
 @contextlib.contextmanager
-def lab_server(folder: Path, *words: str) -> Iterator[LabServer]:
+def lab_server(folder: Path, *words: str, course: Path | None = None) -> Iterator[LabServer]:
     """`insidebert lab --no-browser …` on a copy of the course; stopped afterwards.
 
     Args:
-        folder: an empty directory for the course, the exchange and the server's own files.
+        folder: a directory for the course, the exchange, a learner's workspace and the server's own files.
         words: further words of the command.
+        course: the course where it has been made already.
     """
     from insidebert.lab import free_port
 
-    course = copy_course(folder)
+    course = course or copy_course(folder)
+    root = course
+    if "learner" in words:
+        root = folder / "workspace"
+        words += ("--workspace", str(root))
     port = free_port(0)
     environment = os.environ | {
         "JUPYTER_TOKEN": TOKEN,
@@ -150,7 +156,7 @@ def lab_server(folder: Path, *words: str) -> Iterator[LabServer]:
             command, cwd=course, env=environment, stdout=output, stderr=subprocess.STDOUT
         )
     try:
-        server = LabServer(f"http://127.0.0.1:{port}", course)
+        server = LabServer(f"http://127.0.0.1:{port}", course, root)
         _wait_until_it_answers(server, process, log)
         yield server
     finally:

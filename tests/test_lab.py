@@ -16,7 +16,7 @@ import nbgrader
 import pytest
 
 from insidebert.lab import lessons
-from tests.lab_server import TOKEN, LabServer, lab_server
+from tests.lab_server import TOKEN, LabServer, copy_course, lab_server
 
 INSTRUCTORS = {
     "@jupyter/nbgrader:formgrader",
@@ -114,10 +114,24 @@ def test_a_second_one_points_to_the_first(server: LabServer, monkeypatch: pytest
     assert lessons(server.course)[0].name in done.stdout
 
 
-def test_a_learner_sees_no_formgrader_and_the_server_ends_with_its_command(tmp_path: Path) -> None:
-    with lab_server(tmp_path, "--role", "learner") as server:
+def test_a_learner_sees_no_formgrader_and_no_solutions_and_the_server_ends_with_its_command(
+    tmp_path: Path,
+) -> None:
+    course = copy_course(tmp_path)
+    shared = tmp_path / "shared"
+    (shared / "inside-bert" / "outbound" / "parameter_budget").mkdir(parents=True)
+    with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
+        config.write(f"c.Exchange.root = {str(shared)!r}\n")
+    with lab_server(tmp_path, "--role", "learner", course=course) as server:
         assert set(page(server)["disabledExtensions"]) >= INSTRUCTORS
         assert server.status("/formgrader/api/status") == 404
-        assert server.ask("/courses")["success"], "a learner fetches and submits all the same"
+        for path in ("/api/contents/solutions", "/api/contents/..", "/files/../course/nbgrader_config.py"):
+            assert server.status(path) in (403, 404), path
+        shown = {entry["name"] for entry in server.ask("/api/contents/")["content"]}
+        assert shown == {"lessons", "exercises", "nbgrader_config.py"}
+        assert server.ask("/api/contents/lessons/00_start_here.ipynb?type=notebook")["content"]["cells"]
+        # The exchange that the course's configuration names, and what is handed in is what the lessons lead to.
+        (listed,) = server.ask("/assignments?course_id=inside-bert")["value"]
+        assert (listed["status"], listed["path"]) == ("fetched", "exercises/parameter_budget")
     with pytest.raises(urllib.error.URLError):
         server.ask("/api/status")
