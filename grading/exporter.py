@@ -13,17 +13,20 @@ import re
 import shutil
 import tempfile
 import weakref
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
-from nbformat import NotebookNode
+from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 
 from grading.intake import find_notebook, read_slip, take_in
+from grading.preprocessors import Probe
+from grading.sandbox.isolation import detect
 
 
 class Intake(NotebookExporter):
@@ -44,13 +47,39 @@ class Intake(NotebookExporter):
         The course is a copy: the formgrader keeps its own from one click to the next.
         """
         course = converter.coursedir
+        submissions = _submissions(course)
+        if obstacle := _obstacle(converter, {assignment for _, assignment, _ in submissions}):
+            converter.log.error(obstacle)
+            raise NbGraderException(obstacle)
         staged = CourseDirectory(config=course.config, **course.trait_values(config=True))
         staged.submitted_directory = str(stage)
         converter.assignments = {}
-        for student, assignment, folder in _submissions(course):
+        for student, assignment, folder in submissions:
             notebook = _take_in(course, student, assignment, folder, stage, self.log)
             converter.assignments[str(notebook.parent)] = [str(notebook)]
         converter.coursedir = staged
+
+
+def _obstacle(converter: Autograde, assignments: Iterable[str]) -> str:
+    """Why nothing here can be graded; empty when it can. nbgrader would find out with a stack trace a submission."""
+    walled = Probe in converter.autograde_preprocessors and Probe(parent=converter).isolation != "none"
+    if walled and not (found := detect()).name:
+        detect.cache_clear()  # the formgrader's next click looks again
+        return f"There is no sandbox here: {found.missing}. Nothing was graded."
+    course = converter.coursedir
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        known = {assignment.name for assignment in gradebook.assignments if assignment.notebooks}
+    for assignment in assignments:
+        if assignment not in known or not _release(course, assignment).is_file():
+            return (
+                f"{assignment} has not been released. Press Generate in the formgrader's list of assignments, "
+                f"or run `insidebert release {assignment}`; then autograde again."
+            )
+    return ""
+
+
+def _release(course: CourseDirectory, assignment: str) -> Path:
+    return Path(course.format_path(course.release_directory, ".", assignment), f"{assignment}.ipynb")
 
 
 def _submissions(course: CourseDirectory) -> list[tuple[str, str, Path]]:
@@ -69,7 +98,7 @@ def _take_in(
 ) -> Path:
     data, flags = find_notebook(folder, assignment)
     slip = read_slip(folder, assignment)
-    taken = take_in(data, _released(course, assignment, log), flags + slip.flags)
+    taken = take_in(data, nbformat.read(_release(course, assignment), as_version=4), flags + slip.flags)
     for flag in taken.flags:
         log.warning("%s, %s: %s", student, assignment, flag.text)
     target = stage / student / assignment
@@ -79,14 +108,3 @@ def _take_in(
     notebook = target / f"{assignment}.ipynb"
     nbformat.write(taken.notebook, notebook)
     return notebook
-
-
-def _released(course: CourseDirectory, assignment: str, log: Any) -> NotebookNode:
-    path = Path(course.format_path(course.release_directory, ".", assignment), f"{assignment}.ipynb")
-    if not path.is_file():
-        sentence = (
-            f"{path} is missing: {assignment} has not been released. Run: insidebert release {assignment}"
-        )
-        log.error(sentence)
-        raise NbGraderException(sentence)
-    return nbformat.read(path, as_version=4)
