@@ -93,12 +93,12 @@ def _block(cell: NotebookNode) -> dict[str, Any]:
     nbgrader = cell.metadata.get("nbgrader", {})
     block: dict[str, Any] = {"kind": "cell", "outputs": [], "id": "", "comment": ""}
     if nbgrader.get("comment"):
-        block["comment"] = Markup(markdown(str(nbgrader["comment"])))
+        block["comment"] = _prose(str(nbgrader["comment"]))
     graded = is_grade(cell) or is_task(cell)
     if graded:
         block |= {"kind": "graded", "id": nbgrader["grade_id"], "state": "", **_points(cell, nbgrader)}
     if cell.cell_type == "markdown":
-        block["text"] = Markup(markdown(cell.source))
+        block["text"] = _prose(cell.source)
     elif cell.cell_type == "code":
         if cell.source.strip() and not (graded and not is_solution(cell)):
             block["code"] = Markup(
@@ -137,8 +137,13 @@ def _shown(output: NotebookNode) -> Markup | None:
             label = escape(data.get("text/plain", "")[:200] or "a picture your code made")
             return Markup(f'<img alt="{label}" src="data:{kind};base64,{data[kind]}">')
     if "text/markdown" in data:
-        return Markup(markdown(data["text/markdown"]))
+        return _prose(data["text/markdown"])
     return _pre(data.get("text/plain") or data.get("text/latex") or "")
+
+
+def _prose(source: str) -> Markup:
+    """Markdown as markup; what is too wide in it can be scrolled with the keyboard."""
+    return Markup(markdown(source).replace("<pre>", '<pre tabindex="0">'))
 
 
 def _pre(text: str) -> Markup | None:

@@ -20,13 +20,14 @@ _LABELS = {
     "crashed": ("!", "stopped or not checked"),
     "not_attempted": ("○", "not attempted"),
 }
-_WIDTH = 600  # of a bar, in the picture's own units
-_STEPS = 10  # columns of the histogram
+_NARROW = 12  # per cent: a part of a bar that has no room for its count in a narrow window
+_SLIM = 5  # and in any
+_STEPS = 10  # columns of the histogram, ten per cent wide each
 
 
 @dataclass(frozen=True)
 class Segment:
-    """One part of a bar: where it begins, how wide it is, what it stands for."""
+    """One part of a bar: where it begins and how wide it is, in per cent, and what it stands for."""
 
     state: str
     x: float
@@ -53,7 +54,8 @@ def render(insights: Insights, *, names: bool, prefix: str) -> str:
         several=len({question.assignment for question in insights.questions}) > 1,
         bars={question.name: _bar(question) for question in insights.questions},
         columns=_histogram(insights.shares),
-        width=_WIDTH,
+        narrow=_NARROW,
+        slim=_SLIM,
         link=lambda question: link(prefix, *lessons[question]) if lessons[question][0] else "",
         where=lambda question: " ".join(
             filter(None, (lessons[question][0], "·", lessons[question][1]))
@@ -73,7 +75,7 @@ def _bar(question: QuestionInsight) -> list[Segment]:
     for state in STATES:
         count = question.states[state]
         if count:
-            width = _WIDTH * count / question.asked
+            width = 100 * count / question.asked
             segments.append(Segment(state, round(x, 2), round(width, 2), count))
             x += width
     return segments

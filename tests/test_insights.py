@@ -139,9 +139,9 @@ def test_each_picture_says_in_words_what_it_shows():
 
 
 def test_a_bar_is_as_wide_as_its_share():
-    bar = re.search(r'<svg viewBox="0 0 600 30"[^>]*breakdown.*?</svg>', page(), re.S)[0]
-    widths = [float(width) for width in re.findall(r'<rect class="\w+" x="[\d.]+" width="([\d.]+)"', bar)]
-    assert widths == [300.0, 150.0, 150.0]
+    bar = re.search(r'<svg height="30"[^>]*breakdown.*?</svg>', page(), re.S)[0]
+    widths = [float(width) for width in re.findall(r'<rect class="\w+" x="[\d.]+%" width="([\d.]+)%"', bar)]
+    assert widths == [50.0, 25.0, 25.0]
 
 
 @pytest.mark.parametrize(
