@@ -39,7 +39,7 @@ _TAGS = frozenset((
 # What the verdicts of `checks.render` are styled with.
 _STYLES = frozenset((
     "background-color", "border-left", "border-radius", "color", "display", "flex", "font-family", "font-weight",
-    "margin", "max-width", "padding",
+    "margin", "max-width", "overflow-wrap", "padding",
 ))  # fmt: skip
 _ATTRIBUTES = {
     "abbr": ["title"], "img": ["alt", "title", "width", "height"], "td": ["colspan", "rowspan", "align"],
