@@ -1,0 +1,41 @@
+"""Returning feedback through nbgrader's exchange, to those who submitted through it.
+
+nbgrader ends the return of a whole class at the first page whose notebook came another way, from an LMS or by hand:
+it has no `timestamp.txt` and no `submission_secret.txt`, from which the page in the exchange gets its name.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nbgrader.exchange.default import ExchangeReleaseFeedback
+
+SLIPS = ("timestamp.txt", "submission_secret.txt")
+
+
+class ReleaseFeedback(ExchangeReleaseFeedback):
+    """nbgrader's own, without the learners who cannot fetch anything there; they are named in a warning."""
+
+    def copy_files(self) -> None:
+        course = self.coursedir
+        excluded = set(filter(None, course.student_id_exclude.split(",")))
+        without = self._without_slips() - excluded
+        if without:
+            self.log.warning(
+                "Not returned, because their notebooks did not come through the exchange: %s. Their pages are in %s.",
+                ", ".join(sorted(without)),
+                course.feedback_directory,
+            )
+        course.student_id_exclude = ",".join(excluded | without)
+        try:
+            super().copy_files()
+        finally:
+            course.student_id_exclude = ",".join(excluded)
+
+    def _without_slips(self) -> set[str]:
+        """By their folders' names, which are the learners' ids."""
+        root = Path(self.coursedir.format_path(self.coursedir.feedback_directory, ".", "."))
+        folders = root.glob(f"*/{self.coursedir.assignment_id}")
+        return {
+            folder.parent.name for folder in folders if not all((folder / name).is_file() for name in SLIPS)
+        }
