@@ -67,9 +67,8 @@ def run(args: argparse.Namespace) -> int:
     from grading.startup import lighten
 
     lighten()
-    from grading.course import Course
-
     if args.explain:
+        from grading.course import Course
         from grading.explain import explain
 
         return explain(Course.open(args.course), *args.explain)
@@ -77,10 +76,11 @@ def run(args: argparse.Namespace) -> int:
         args.report.parent.mkdir(parents=True, exist_ok=True)
         args.report.touch()  # better now than after the class has been graded
     with workers_for(args.workers, args.scheduler) as workers:
-        course = Course.open(args.course)
+        from grading.course import Course  # nbgrader with it: while the workers import theirs
         from grading.readiness import isolation_for
         from grading.run import Run
 
+        course = Course.open(args.course)
         with the_only_grader(course.root), stopped_by_signals() as stop:
             job = Run(course, workers, isolation_for(args.isolation), force=args.force, stop=stop)
             with job, shown(not args.no_progress) as progress:

@@ -22,7 +22,6 @@ from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.preprocessors import LimitOutput
 from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution
 
@@ -85,7 +84,6 @@ def grade(data: bytes | None, found: tuple[Flag, ...], terms: Terms) -> dict[str
             raise RuntimeError(execution.trouble)
         verdicts, kept = judge_and_keep(notebook, seed)
         notebook, _ = LimitOutput().preprocess(notebook, {})
-        MetadataValidator().validate_nb(notebook)
     return {
         "notebook": _text(notebook),
         "rows": [_row(cell, verdict) for cell, verdict in zip(graded_cells(notebook), verdicts, strict=True)],

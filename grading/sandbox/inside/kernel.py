@@ -39,7 +39,7 @@ def prepare(listening: Sequence[int], key: str) -> Kernel:
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed()  # Python's own generator does so at a fork; torch starts from one seed in any process
     config = Config()
-    config.HistoryManager.hist_file = ":memory:"
+    config.HistoryManager.enabled = False  # a database and a thread for what nobody reads
     config.Session.key = key.encode()
     app = Kernel.instance(config=config, transport="ipc", ip="/socket")
     app.listening = listening
