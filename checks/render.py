@@ -58,9 +58,10 @@ def as_html(verdict: Verdict) -> str:
         for label, value in rows
     )
     return (
-        f'<div role="status" style="border-left:4px solid {colour};padding:.5em .9em;max-width:56em;overflow-wrap:anywhere;'
-        f'font-family:var(--jp-ui-font-family,sans-serif);color:var(--jp-ui-font-color1,#212121)">'
-        f'<span style="background-color:{colour};color:#fff;padding:.1em .6em;margin:0 .3em 0 0;border-radius:.8em;font-weight:600">'
+        f'<div role="status" style="border-left:4px solid {colour};padding:.5em .9em;max-width:56em;'
+        f'overflow-wrap:anywhere;font-family:var(--jp-ui-font-family,sans-serif);color:var(--jp-ui-font-color1,#212121)">'
+        f'<span style="background-color:{colour};color:#fff;padding:.1em .6em;margin:0 .3em 0 0;'
+        f'border-radius:.8em;font-weight:600">'
         f"{html.escape(title)}</span> <code>{html.escape(verdict.question)}</code>{body}</div>"
     )
 
