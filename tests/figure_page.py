@@ -9,7 +9,8 @@ from typing import Any
 from insidebert.figures import style
 
 # Stands for anywidget's model in the page: what is set is kept, and `change:` listeners hear it.
-PAGE = """<!doctype html><meta charset="utf-8"><style>STYLE</style><body></body>
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>A figure</title><style>STYLE</style>
+<body><main><h1>A figure</h1><div id="output"></div></main></body>
 <script type="module">
 const state = STATE, listeners = {};
 window.model = {
@@ -20,7 +21,7 @@ window.model = {
   off: () => {},
 };
 window.figure = await import(URL.createObjectURL(new Blob([SOURCE], { type: "text/javascript" })));
-window.figure.default.render({ model, el: document.body });
+window.figure.default.render({ model, el: document.querySelector("#output") });
 </script>"""
 
 

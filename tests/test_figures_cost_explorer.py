@@ -14,7 +14,7 @@ from insidebert.figures import cost_explorer as explorer
 from insidebert.figures import style
 from tests.figure_page import open_figure
 
-STATE = ("presets", "colours", "preset", "length", "shortest", "longest", "positions")
+STATE = ("presets", "preset", "length", "shortest", "longest", "positions")
 
 
 def open_explorer(browser: Any, preset: str = "bert-base-uncased", width: int = 900) -> Any:

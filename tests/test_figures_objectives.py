@@ -67,12 +67,12 @@ def test_the_rules_in_the_browser_are_the_papers(browser: Any, tokenizer: Any) -
 @pytest.mark.browser
 def test_drawing_with_the_keyboard(browser: Any, tokenizer: Any) -> None:
     page = open_viewer(browser, tokenizer)
-    assert page.locator(".ib-piece").first.inner_text().split()[0] == "[CLS]"
-    before = page.locator(".ib-pieces").inner_text()
+    assert page.locator(".ib-place").first.inner_text().split()[0] == "[CLS]"
+    before = page.locator(".ib-places").inner_text()
     for _ in range(3):
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # the third button draws a hundred
-    assert page.locator(".ib-pieces").inner_text() != before
+    assert page.locator(".ib-places").inner_text() != before
     selected, masked, random, kept, neighbours = shares(page)
     assert 11 < selected < 19 and abs(masked + random + kept - 100) < 0.3
     assert 65 < masked < 92 and 0 < random < 22 and 0 < kept < 22 and 30 < neighbours < 70
@@ -96,7 +96,7 @@ def test_new_masks_keep_the_pair(browser: Any, tokenizer: Any) -> None:
 
     def original() -> list[str]:
         """What stood there before masking: the target where there is one."""
-        pieces = page.locator(".ib-piece").evaluate_all(
+        pieces = page.locator(".ib-place").evaluate_all(
             "all => all.map(x => [x.children[0].textContent, x.children[1].textContent])"
         )
         return [shown if target == "–" else target for shown, target in pieces]

@@ -9,7 +9,7 @@ export const equalLength = ({ hidden, intermediate }) => 2 * hidden + intermedia
 export const scoreBytes = (length, { heads, layers }) => 4 * layers * heads * length * length;
 
 const STEPS = 8; // positions of the slider for each doubling
-const BOX = { width: 640, height: 300, left: 62, right: 14, top: 10, bottom: 42 };
+const BOX = { height: 300, left: 62, right: 14, top: 10, bottom: 42 }; // pixels, as wide as there is room
 const whole = (number) => number.toLocaleString("en-US");
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
@@ -37,7 +37,6 @@ let explorers = 0;
 
 function render({ model, el }) {
   const presets = model.get("presets");
-  const colours = model.get("colours");
   const [shortest, longest] = [model.get("shortest"), model.get("longest")];
   const positions = model.get("positions");
   const doublings = Math.log2(longest / shortest);
@@ -50,17 +49,17 @@ function render({ model, el }) {
   const slider = make("input", { type: "range", id: `${id}-length`, min: 0, max: STEPS * doublings, step: 1 });
   const field = make("input", { type: "number", min: shortest, max: longest, ariaLabel: "tokens, as a number" });
   const headline = make("output", { className: "ib-headline" });
-  const chart = drawn("svg", { viewBox: `0 0 ${BOX.width} ${BOX.height}`, role: "img" });
+  const chart = drawn("svg", { role: "img" });
   const body = make("tbody");
   const table = make(
     "table", {}, make("caption", { textContent: "One sequence, forward pass" }),
-    make("thead", {}, make("tr", {}, ...["", "at this length", "at twice the length"].map((text) => make("th", { scope: "col", textContent: text })))),
+    make("thead", {}, make("tr", {}, ...["quantity", "at this length", "at twice the length"].map((text) => make("th", { scope: "col", textContent: text })))),
     body,
   );
   const note = make("p", { className: "ib-note" });
 
   function draw(shape, length) {
-    const inner = { x: BOX.width - BOX.left - BOX.right, y: BOX.height - BOX.top - BOX.bottom };
+    const inner = { x: (chart.clientWidth || 640) - BOX.left - BOX.right, y: BOX.height - BOX.top - BOX.bottom };
     const ends = [shortest, longest].map((S) => encoderFlops(S, shape));
     const low = Math.floor(Math.log10(Math.min(...ends[0])));
     const high = Math.ceil(Math.log10(Math.max(...ends[1])));
@@ -68,6 +67,7 @@ function render({ model, el }) {
     const y = (flops) => BOX.top + inner.y * (1 - (Math.log10(flops) - low) / (high - low));
     const bottom = BOX.top + inner.y;
     const nodes = [drawn("rect", { class: "ib-beyond", x: x(positions), y: BOX.top, width: x(longest) - x(positions), height: inner.y })];
+    nodes.push(drawn("text", { x: x(positions) + 6, y: bottom - 8 }, "beyond the position table"));
     for (let power = low; power <= high; power += 1) {
       nodes.push(drawn("line", { class: "ib-grid", x1: BOX.left, x2: x(longest), y1: y(10 ** power), y2: y(10 ** power) }));
       nodes.push(drawn("text", { x: BOX.left - 6, y: y(10 ** power) + 4, "text-anchor": "end" }, scaled(10 ** power, "")));
@@ -77,15 +77,16 @@ function render({ model, el }) {
       nodes.push(drawn("text", { x: x(S), y: bottom + 17, "text-anchor": "middle" }, S < 1024 ? S : `${S / 1024}k`));
     }
     nodes.push(drawn("line", { class: "ib-axis-line", x1: BOX.left, x2: x(longest), y1: bottom, y2: bottom }));
-    nodes.push(drawn("text", { x: BOX.left + inner.x / 2, y: BOX.height - 4, "text-anchor": "middle" }, "tokens in a sequence; grey: beyond the position table"));
+    nodes.push(drawn("text", { x: BOX.left + inner.x / 2, y: BOX.height - 4, "text-anchor": "middle" }, "tokens in a sequence"));
     nodes.push(drawn("text", { x: 12, y: BOX.top + inner.y / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${BOX.top + inner.y / 2})` }, "operations (FLOP)"));
     ["linear", "attention"].forEach((part, which) => {
       const points = [shortest, longest].map((S) => `${x(S)},${y(encoderFlops(S, shape)[which])}`).join(" ");
-      nodes.push(drawn("polyline", { points, fill: "none", stroke: colours[part], "stroke-width": 2.5, "stroke-dasharray": which ? "7 4" : "" }));
-      const at = shortest * (which ? 2.5 : 1.15);
-      nodes.push(drawn("text", {
-        x: x(at) + (which ? 14 : 0), y: y(encoderFlops(at, shape)[which]) + (which ? 14 : -20), "font-weight": 600,
-      }, which ? "attention" : "linear layers"));
+      nodes.push(drawn("polyline", { points, class: `ib-${part}` }));
+      const name = which ? "attention" : "linear layers";
+      // Under the steeper line where the name begins, over the other where it ends.
+      const at = which ? shortest * 2.5 : shortest * 2 ** ((doublings * 8 * name.length) / inner.x);
+      const place = which ? { x: x(at) + 14, y: 14 } : { x: BOX.left + 10, y: -8 };
+      nodes.push(drawn("text", { x: place.x, y: y(encoderFlops(at, shape)[which]) + place.y, "font-weight": 600 }, name));
     });
     const equal = equalLength(shape);
     const meet = [x(equal), y(encoderFlops(equal, shape)[0])];
@@ -133,6 +134,8 @@ function render({ model, el }) {
     tell("length", Math.round(Math.min(Math.max(Number(field.value) || shortest, shortest), longest)));
   });
   model.on("change:preset change:length", update);
+  const room = new ResizeObserver(() => draw(presets[model.get("preset")], model.get("length")));
+  room.observe(chart);
 
   const root = make(
     "section", { className: "ib ib-cost", ariaLabel: "Cost explorer" },
@@ -147,7 +150,10 @@ function render({ model, el }) {
   for (const control of root.querySelectorAll("input, select")) control.dataset.lmSuppressShortcuts = "true";
   update();
   el.append(root);
-  return () => model.off("change:preset change:length", update);
+  return () => {
+    room.disconnect();
+    model.off("change:preset change:length", update);
+  };
 }
 
 export default { render };

@@ -39,7 +39,6 @@ class CostExplorer(Widget):
     _css = style.source("cost_explorer.css")
 
     presets = traitlets.Dict().tag(sync=True)  # {name: {hidden, intermediate, layers, heads}}
-    colours = traitlets.Dict(COLOURS).tag(sync=True)
     preset = traitlets.Unicode().tag(sync=True)
     length = traitlets.Int().tag(sync=True)
     shortest = traitlets.Int(SHORTEST).tag(sync=True)

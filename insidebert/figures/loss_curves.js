@@ -1,11 +1,13 @@
 // Two losses and their sum against the step, drawn while the kernel trains. One polyline each, told apart by
 // colour and by dashes; thin lines for what is known beforehand.
 
-const WIDTH = 640, HEIGHT = 300, LEFT = 44, RIGHT = 150, TOP = 12, BOTTOM = 40;
+const HEIGHT = 300, LEFT = 44, TOP = 14, BOTTOM = 40; // pixels; as wide as there is room
+const LETTER = 6.4; // the mean width of a letter
+const NARROW = 480; // below it the names of what is known stand on their lines, not beside them
 const SERIES = [
-  { name: "sum", value: ([, mlm, nsp]) => mlm + nsp, colour: "var(--ib-text)", dash: "2 3" },
-  { name: "MLM", value: ([, mlm]) => mlm, colour: "#0072b2", dash: "" },
-  { name: "NSP", value: ([, , nsp]) => nsp, colour: "#d55e00", dash: "7 4" },
+  { name: "sum", value: ([, mlm, nsp]) => mlm + nsp },
+  { name: "MLM", value: ([, mlm]) => mlm },
+  { name: "NSP", value: ([, , nsp]) => nsp },
 ];
 
 function svg(tag, attributes = {}, text = "") {
@@ -27,7 +29,7 @@ export function apart(heights, gap) {
 function render({ model, el }) {
   const steps = model.get("steps");
   const references = model.get("references");
-  const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
+  const picture = svg("svg", { role: "img" });
   const headline = document.createElement("output");
   headline.className = "ib-headline";
 
@@ -36,11 +38,14 @@ function render({ model, el }) {
     const highest = Math.max(1, ...rows.map(SERIES[0].value), ...Object.values(references));
     const unit = highest > 5 ? 2 : 1;
     const end = Math.ceil(highest / unit) * unit;
-    const x = (step) => LEFT + ((WIDTH - LEFT - RIGHT) * step) / Math.max(1, steps - 1);
+    const width = picture.clientWidth || 640;
+    const beside = [...SERIES.map(({ name }) => name), ...(width < NARROW ? [] : Object.keys(references))];
+    const right = width - 20 - LETTER * Math.max(...beside.map((name) => name.length));
+    const x = (step) => LEFT + ((right - LEFT) * step) / Math.max(1, steps - 1);
     const y = (loss) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - loss / end);
     const nodes = [];
     for (let loss = 0; loss <= end; loss += unit) {
-      nodes.push(svg("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(loss), y2: y(loss), stroke: "var(--ib-line)", "stroke-width": 0.5 }));
+      nodes.push(svg("line", { x1: LEFT, x2: right, y1: y(loss), y2: y(loss) }));
       nodes.push(svg("text", { x: LEFT - 6, y: y(loss) + 4, "text-anchor": "end" }, loss));
     }
     for (const step of [0, Math.round(steps / 2), steps]) {
@@ -50,16 +55,17 @@ function render({ model, el }) {
     nodes.push(svg("text", { x: 12, y: y(end / 2), "text-anchor": "middle", transform: `rotate(-90 12 ${y(end / 2)})` }, "loss (nats)"));
     const names = [];
     for (const [name, loss] of Object.entries(references)) {
-      nodes.push(svg("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(loss), y2: y(loss), stroke: "var(--ib-quiet)", "stroke-dasharray": "1 4" }));
-      names.push([y(loss), name, "var(--ib-quiet)"]);
+      nodes.push(svg("line", { class: "ib-known", x1: LEFT, x2: right, y1: y(loss), y2: y(loss) }));
+      if (width < NARROW) nodes.push(svg("text", { class: "ib-known", x: right, y: y(loss) - 4, "text-anchor": "end" }, name));
+      else names.push([y(loss), name, "ib-known"]);
     }
-    for (const { name, value, colour, dash } of rows.length ? SERIES : []) {
+    for (const { name, value } of rows.length ? SERIES : []) {
       const points = rows.map((row) => `${x(row[0]).toFixed(1)},${y(value(row)).toFixed(1)}`).join(" ");
-      nodes.push(svg("polyline", { points, fill: "none", stroke: colour, "stroke-width": 1.8, "stroke-dasharray": dash }));
-      names.push([y(value(rows.at(-1))), name, "var(--ib-text)"]);
+      nodes.push(svg("polyline", { points, class: `ib-${name}` }));
+      names.push([y(value(rows.at(-1))), name, ""]);
     }
     const heights = apart(names.map(([height]) => height), 14);
-    names.forEach(([, name, fill], i) => nodes.push(svg("text", { x: WIDTH - RIGHT + 8, y: heights[i] + 4, style: `fill: ${fill}` }, name)));
+    names.forEach(([, name, kind], i) => nodes.push(svg("text", { class: kind, x: right + 8, y: heights[i] + 4 }, name)));
     picture.replaceChildren(...nodes);
     const last = rows.at(-1);
     headline.textContent = last
@@ -69,13 +75,18 @@ function render({ model, el }) {
   }
 
   model.on("change:rows", draw);
+  const room = new ResizeObserver(draw);
+  room.observe(picture);
   draw();
   const root = document.createElement("section");
   root.className = "ib ib-losses";
   root.setAttribute("aria-label", "Loss curves");
   root.append(headline, picture);
   el.append(root);
-  return () => model.off("change:rows", draw);
+  return () => {
+    room.disconnect();
+    model.off("change:rows", draw);
+  };
 }
 
 export default { render };

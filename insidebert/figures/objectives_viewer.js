@@ -61,7 +61,7 @@ function render({ model, el }) {
     "select", { id: `${id}-mix` },
     ...Object.keys(MIXES).map((name) => make("option", { value: name, textContent: name })),
   );
-  const row = make("ol", { className: "ib-pieces", ariaLabel: "The row, piece by piece" });
+  const row = make("ol", { className: "ib-places", ariaLabel: "The row, piece by piece" });
   const headline = make("output", { className: "ib-headline" });
   const body = make("tbody");
 
@@ -96,11 +96,11 @@ function render({ model, el }) {
       const segment = position <= firstSep ? "A" : "B";
       const asked = position === 0 ? `${current.label} ${current.label ? "NotNext" : "IsNext"}` : target ?? "–";
       const item = make(
-        "li", { className: `ib-piece ib-${fate ?? "plain"} ib-segment-${segment}`, title: fate ? FATES[fate] : "" },
-        make("span", { className: "ib-shown", textContent: shown }),
+        "li", { className: `ib-place ib-${fate ?? "plain"} ib-segment-${segment}`, title: fate ? FATES[fate] : "" },
+        make("span", { className: "ib-mark", textContent: shown }),
         make("span", { className: "ib-target", textContent: asked }),
       );
-      if (position === 0) item.classList.add("ib-answer");
+      item.classList.toggle("ib-asked", Boolean(fate) || position === 0);
       const meaning = fate ? `${shown}, ${FATES[fate]}, target ${target}` : `${shown}, ${position ? "no target" : asked}`;
       item.setAttribute("aria-label", `segment ${segment}: ${meaning}`);
       return item;
@@ -156,7 +156,7 @@ function render({ model, el }) {
       "p", { className: "ib-legend" },
       "Above, what the model sees; below, what it has to answer. ",
       ...Object.entries(FATES).map(([fate, text]) => make(
-        "span", {}, make("span", { className: `ib-key ib-${fate}`, textContent: fate === "mask" ? "[MASK]" : "piece" }), ` ${text}. `,
+        "span", { className: `ib-${fate}` }, make("span", { className: "ib-mark", textContent: fate === "mask" ? "[MASK]" : "piece" }), ` ${text}. `,
       )),
       "Segment B is tinted.",
     ),
