@@ -132,6 +132,18 @@ class TaskModel(nn.Module):
         return TaskOutput(self.head.loss(logits, **targets) if targets else None, logits)
 
 
+def keep_tables(encoder: nn.Module) -> nn.Module:
+    """Leave an encoder's token and position tables as pre-training made them; returns the encoder.
+
+    A few hundred rows move only the vectors of the pieces in them, away from those of all other pieces, which the test
+    rows hold too. In a small encoder the token table is also half of what the optimizer would go through at every step
+    (Lee et al. 2019, arXiv 1911.03090, keep many lower layers for little loss).
+    """
+    encoder.embeddings.word_embeddings.requires_grad_(False)
+    encoder.embeddings.position_embeddings.requires_grad_(False)
+    return encoder
+
+
 # --- the recipe ---------------------------------------------------------------------------------------------
 
 

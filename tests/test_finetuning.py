@@ -34,6 +34,7 @@ from insidebert.finetuning import (
     TaskModel,
     TokenHead,
     fine_tune,
+    keep_tables,
     make_optimizer,
     over_seeds,
     predict,
@@ -366,6 +367,15 @@ def test_a_frozen_encoder_stays_where_it_is() -> None:
     assert not torch.equal(head.classifier.weight, model.head.classifier.weight)
     model.train()
     assert model.head.training and not model.encoder.training
+
+
+def test_kept_tables_stay_while_the_layers_learn() -> None:
+    model = tiny(SequenceHead(H, 2))
+    before = copy.deepcopy(keep_tables(model.encoder))
+    fine_tune(model, features([5] * 8, labels=lambda S: 1), Recipe(8, 1e-2, 2))
+    moved = relative_movement(before, model.encoder)
+    assert {part for part, distance in moved.items() if not distance} == {"token table", "position table"}
+    assert {"segment table", "embedding norm", "layer 1", "layer 2"} <= set(moved)
 
 
 @pytest.mark.parametrize("head", [SequenceHead(H, L), TokenHead(H, L), SpanHead(H)])
