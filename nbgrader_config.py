@@ -4,6 +4,8 @@ Exercises are written in solutions/ and released to exercises/. Grading rebuilds
 the kernel only answers, `grading.preprocessors.Judge` decides afterwards, outside of it.
 """
 
+import warnings
+
 from nbgrader.preprocessors import (
     AssignLatePenalties,
     CheckCellMetadata,
@@ -11,13 +13,16 @@ from nbgrader.preprocessors import (
     LimitOutput,
     SaveAutoGrades,
 )
+from sqlalchemy.exc import SAWarning
 
 from grading import evidence
+from grading.exchange import Collect
 from grading.export_formats import NbgraderCsv
 from grading.exporter import Intake
 from grading.feedback_page import FeedbackExporter
 from grading.lms import Collector, Extractor
 from grading.preprocessors import Judge, Probe
+from grading.returning import ReleaseFeedback
 from grading.sanitising import Sanitise, markdown
 
 c = get_config()  # noqa: F821 - nbgrader defines it while it reads this file
@@ -28,6 +33,8 @@ c.CourseDirectory.release_directory = "exercises"
 # What a grading run keeps for the instructor is neither taken from a submission nor copied to the feedback.
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", evidence.FILE]
 
+c.ExchangeFactory.collect = Collect  # only what is a learner's own, and no links
+c.ExchangeFactory.release_feedback = ReleaseFeedback  # to those who submitted through it
 c.ZipCollectApp.extractor_plugin = Extractor
 c.ZipCollectApp.collector_plugin = Collector
 c.Autograde.exporter_class = Intake  # reads submissions as hostile bytes and rebuilds them from the release
@@ -47,9 +54,13 @@ c.Execute.iopub_timeout = 60  # a busy machine is slow to say that a cell has en
 c.Execute.startup_timeout = 180
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
 
+c.FormgradeExtension.debug = False  # no listing of all this above the assignments
 c.ExportApp.plugin_class = NbgraderCsv  # nbgrader's own columns, quoted
 
 # What a submission holds is shown to its learner and to the instructor: nothing in it may run in a browser.
 c.GenerateFeedback.exporter_class = FeedbackExporter
 c.HTMLExporter.preprocessors = [Sanitise]
 c.HTMLExporter.filters = {"markdown2html": markdown}
+
+# nbgrader's gradebook relies on an order of SQLAlchemy's that newer releases warn about at each use.
+warnings.filterwarnings("ignore", category=SAWarning, module=r"nbgrader\.")
