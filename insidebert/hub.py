@@ -1,0 +1,70 @@
+"""`python -m insidebert.hub`: one person's server on a JupyterHub, started by the Hub as that person.
+
+It prepares what `insidebert lab` prepares on one's own machine and then becomes `jupyterhub-singleuser`.
+INSIDEBERT_COURSE names the folder this person works from: an instructor's has `solutions/`, a learner's has not.
+docs/jupyterhub/ sets the Hub up. POSIX only, as the Hub is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import platformdirs
+
+from insidebert import lab, workspace
+
+COURSE = "INSIDEBERT_COURSE"
+FOLDER = "inside-bert"  # a learner's workspace, in their home
+_GROUP, _NOBODY = 0o007, 0o077  # who else may not touch what this person writes
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Prepares this person's folder and becomes their server.
+
+    Args:
+        arguments: what the Hub tells the server, handed on.
+
+    Raises:
+        CommandError: the workspace cannot be written.
+    """
+    course = Path(os.environ[COURSE])
+    instructor = (course / "solutions").is_dir()
+    os.umask(_GROUP if instructor else _NOBODY)
+    root = course if instructor else Path.home() / FOLDER
+    first_time = not root.exists()
+    if not instructor:
+        workspace.fill(course, root)
+    opened = lab.choose_notebook(root, None) if first_time else None
+    environment = os.environ | {
+        "JUPYTERHUB_ROOT_DIR": str(root),
+        "JUPYTERHUB_DEFAULT_URL": f"/lab/tree/{opened}" if opened else "/lab",
+        # What nbgrader is told in the course's folder holds for a learner's copy too.
+        "JUPYTER_CONFIG_PATH": os.pathsep.join([str(_configure(root, instructor)), str(course)]),
+        "JUPYTER_RUNTIME_DIR": str(
+            Path.home() / ".jupyter-run"
+        ),  # short: a socket's path has at most 107 bytes
+        # nbgrader calls `alembic`, which lies beside this Python, by its name.
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
+    }
+    os.chdir(root)  # nbgrader takes the folder a server was started in for the course's
+    words = [sys.executable, "-P", "-m", "jupyterhub.singleuser", *arguments]
+    os.execve(sys.executable, words, environment)
+
+
+def _configure(root: Path, instructor: bool) -> Path:
+    """Writes this server's configuration; returns its folder."""
+    folder = platformdirs.user_data_path("insidebert", appauthor=False) / "hub"
+    folder.mkdir(parents=True, exist_ok=True)
+    lab.write_configuration(folder, root, "instructor" if instructor else "learner", None)
+    # Whoever has an account can connect to a kernel's TCP ports and read along; a socket file has an owner.
+    sockets = {"KernelManager": {"transport": "ipc"}}
+    (folder / "jupyter_config.json").write_text(json.dumps(sockets), encoding="utf-8")
+    return folder
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
