@@ -207,6 +207,13 @@ def test_lab_says_that_the_port_is_taken(course: Path, capsys: pytest.CaptureFix
     assert str(port) in capsys.readouterr().err
 
 
+def test_without_a_wish_a_taken_port_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        monkeypatch.setattr(lab, "FIRST_PORT", port)
+        assert port < lab.free_port() < port + lab.PORTS
+
+
 def test_the_exchange_is_made_where_a_person_may_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
