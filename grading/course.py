@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +13,6 @@ from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
-from sqlalchemy.exc import SAWarning
 from traitlets import TraitError
 from traitlets.config import Config, PyFileConfigLoader
 
@@ -49,8 +47,6 @@ class Course:
                 f"{root / CONFIG_FILE} cannot be read ({type(error).__name__}: {error}). Mend it and try again."
             ) from error
         config.CourseDirectory.root = str(root)
-        # nbgrader's gradebook relies on an order of SQLAlchemy's that newer releases warn about at each use.
-        warnings.filterwarnings("ignore", category=SAWarning, module=r"nbgrader\.")
         course = cls(root, config)
         try:
             course._hold_to_contract()
