@@ -214,6 +214,18 @@ def test_without_a_wish_a_taken_port_is_passed_over(monkeypatch: pytest.MonkeyPa
         assert port < lab.free_port() < port + lab.PORTS
 
 
+def test_a_server_of_the_course_is_not_that_of_a_learners_workspace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course, workspace = tmp_path / "course", tmp_path / "workspace"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        known = {"root_dir": str(course), "port": listening.getsockname()[1]}
+        monkeypatch.setattr("jupyter_server.serverapp.list_running_servers", lambda: iter([known]))
+        assert lab.running_on(course) == known
+        assert lab.running_on(workspace) is None
+    assert lab.running_on(course) is None, "it ended and left its record behind"
+
+
 def test_the_exchange_is_made_where_a_person_may_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
