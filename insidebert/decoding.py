@@ -31,14 +31,62 @@ def accuracy(logits: Sequence[Tensor], labels: Sequence[int]) -> float:
 # --- entities -----------------------------------------------------------------------------------------------
 
 
-def word_tags(logits: Tensor, labels: Sequence[int], words: int, names: Sequence[str]) -> list[str]:
-    """One tag per word: the best of (S,L) at each position that carries a label, that is at each first piece.
+def word_tags(
+    logits: Tensor,
+    labels: Sequence[int],
+    words: int,
+    names: Sequence[str],
+    transitions: Tensor | None = None,
+) -> list[str]:
+    """One tag per word, from (S,L) at each position that carries a label, that is at each first piece.
 
+    Without `transitions` the best tag of each word by itself; with them (`tag_transitions`) the best row of tags.
     Words that fell off the end of a truncated row are `O`.
     """
-    best = logits.argmax(-1).tolist()
-    tags = [names[tag] for tag, label in zip(best, labels, strict=True) if label != -100]
+    scores = logits[[position for position, label in enumerate(labels) if label != -100]]  # (words,L)
+    best = scores.argmax(-1).tolist() if transitions is None else best_path(scores, transitions)
+    tags = [names[tag] for tag in best]
     return tags + ["O"] * (words - len(tags))
+
+
+def tag_transitions(rows: Iterable[Sequence[int]], names: Sequence[str]) -> Tensor:
+    """(L,L): log P(next tag | tag), counted on rows of training labels; −∞ where BIO forbids it.
+
+    An `I-` may only follow a tag of its own type. Every pair that is allowed counts once more than it occurs. The ends
+    of a row count as `O`: so they do in BIO, where no entity reaches over them. Raises `ValueError` unless `O` is the
+    first name.
+    """
+    if not names or names[0] != "O":
+        raise ValueError(
+            f"The tags are {list(names)}; a row begins and ends as after an O, the first of them."
+        )
+    counts = torch.tensor(
+        [[float(tag[0] != "I" or tag[2:] == before[2:]) for tag in names] for before in names]
+    )
+    for row in rows:
+        for before, tag in pairwise([0, *row, 0]):
+            counts[before, tag] += 1
+    return (counts / counts.sum(1, keepdim=True)).log()
+
+
+def best_path(scores: Tensor, transitions: Tensor) -> list[int]:
+    """The row of tags with the highest sum of log-probabilities, its words' and its transitions' (Viterbi 1967).
+
+    `scores`: (words,L), made log-probabilities here; `transitions`: (L,L) from `tag_transitions`, whose first tag, `O`,
+    stands at both ends. The head scores each word by itself; this is what it cannot say about neighbours.
+    """
+    if not len(scores):
+        return []
+    first, *others = scores.float().log_softmax(-1)
+    best, came_from = transitions[0] + first, []  # (L,): the best row so far that ends in each tag
+    for word in others:
+        best, previous = (best[:, None] + transitions).max(0)
+        came_from.append(previous)
+        best = best + word
+    path = [int((best + transitions[:, 0]).argmax())]
+    for previous in reversed(came_from):
+        path.append(int(previous[path[-1]]))
+    return path[::-1]
 
 
 def entity_spans(tags: Sequence[str]) -> set[Span]:

@@ -13,12 +13,14 @@ from insidebert.decoding import (
     accuracy,
     answer_scores,
     answers_from_windows,
+    best_path,
     best_span,
     best_threshold,
     entity_f1,
     entity_spans,
     overlap_baseline,
     question_scores,
+    tag_transitions,
     word_tags,
 )
 
@@ -81,6 +83,43 @@ def test_no_possible_span_is_an_error() -> None:
 )
 def test_entity_spans(tags: str, spans: set[tuple[str, int, int]]) -> None:
     assert entity_spans(tags.split()) == spans
+
+
+NAMES = ["O", "B-PER", "I-PER", "B-ORG", "I-ORG"]
+
+
+def test_the_best_path_agrees_with_trying_all() -> None:
+    torch.manual_seed(0)
+    allowed = tag_transitions([[0, 1, 2, 0, 3], [1, 3, 4, 4]], NAMES)
+    for words in (1, 2, 3, 4) * 5:
+        scores = torch.randn(words, len(NAMES)) * 3
+
+        def worth(path: tuple[int, ...], scores: torch.Tensor = scores) -> float:
+            steps = sum(float(allowed[a, b]) for a, b in itertools.pairwise([0, *path, 0]))
+            return steps + float(scores.log_softmax(-1)[range(len(path)), list(path)].sum())
+
+        best = max(itertools.product(range(len(NAMES)), repeat=words), key=worth)
+        assert best_path(scores, allowed) == list(best)
+    assert best_path(torch.zeros(0, len(NAMES)), allowed) == []
+
+
+def test_transitions_are_shares_of_what_follows() -> None:
+    log_shares = tag_transitions([[0, 1, 2], [1, 2, 2, 0]], NAMES)
+    torch.testing.assert_close(log_shares.exp().sum(1), torch.ones(len(NAMES)))
+    # after I-PER: the end, I-PER, O; once more each of O, B-PER, I-PER, B-ORG
+    torch.testing.assert_close(log_shares[2].exp(), torch.tensor([3, 1, 2, 1, 0]) / 7)
+    with pytest.raises(ValueError, match="the first of them"):
+        tag_transitions([], NAMES[::-1])
+    assert (log_shares[0, [2, 4]] == -float("inf")).all() and log_shares[1, 4] == -float("inf")
+
+
+def test_neighbours_decide_what_a_word_leaves_open() -> None:
+    often = tag_transitions([[1, 2, 0]] * 50, NAMES)
+    scores = torch.zeros(5, len(NAMES))  # the outer two are [CLS] and [SEP]
+    scores[1, 1], scores[2, 1], scores[2, 2], scores[3, 0] = 5.0, 1.0, 0.9, 5.0
+    labels = [-100, 0, 0, 0, -100]
+    assert word_tags(scores, labels, 3, NAMES) == ["B-PER", "B-PER", "O"]
+    assert word_tags(scores, labels, 4, NAMES, often) == ["B-PER", "I-PER", "O", "O"]
 
 
 @pytest.mark.parametrize("tag", ["PER", "b-PER", "B-", "B", "E-PER", "O-PER", ""])
