@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from tests.lab_server import PATIENCE, TOKEN, LabServer
 
@@ -19,14 +19,16 @@ def open_notebook(page: Page, server: LabServer, path: str) -> None:
 
 
 def wait_for_notebook(page: Page, server: LabServer, path: str) -> None:
-    """Waits until a notebook's kernel is connected and idle: what is run before that is lost."""
-    page.locator(".jp-NotebookPanel:visible .jp-Notebook").wait_for()
+    """Waits until server and page have a notebook's kernel connected and idle: what is run before that is lost."""
+    panel = page.locator(".jp-NotebookPanel:visible")
+    panel.locator(".jp-Notebook").wait_for()
 
     def ready() -> bool:
         kernel = kernel_of(server, path)
         return bool(kernel and kernel["connections"] and kernel["execution_state"] == "idle")
 
     wait_until(ready)
+    expect(panel.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute("data-status", "idle")
 
 
 def kernel_of(server: LabServer, path: str) -> dict[str, Any] | None:
