@@ -16,6 +16,7 @@ from pathlib import Path
 import platformdirs
 
 from insidebert import lab, workspace
+from insidebert.cli import CommandError
 
 COURSE = "INSIDEBERT_COURSE"
 FOLDER = "inside-bert"  # a learner's workspace, in their home
@@ -29,8 +30,10 @@ def main(arguments: Sequence[str]) -> None:
         arguments: what the Hub tells the server, handed on.
 
     Raises:
-        CommandError: the workspace cannot be written.
+        CommandError: the workspace cannot be written, or nobody said where the course is.
     """
+    if not os.environ.get(COURSE):
+        raise CommandError(f"{COURSE} names no folder; JupyterHub sets it, see docs/jupyterhub/.")
     course = Path(os.environ[COURSE])
     instructor = (course / "solutions").is_dir()
     os.umask(_GROUP if instructor else _NOBODY)
@@ -67,4 +70,7 @@ def _configure(root: Path, instructor: bool) -> Path:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except CommandError as error:
+        sys.exit(f"insidebert: {error}")

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from insidebert import hub
+from insidebert.cli import CommandError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="JupyterHub does not run there")
 LESSON = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
@@ -95,3 +96,9 @@ def test_kernels_talk_through_files_whose_paths_are_short(
     assert settings(environment, "jupyter_config.json") == {"KernelManager": {"transport": "ipc"}}
     longest = "/home/" + "x" * 32 + "/" + Path(environment["JUPYTER_RUNTIME_DIR"]).name
     assert len(f"{longest}/kernel-{'0' * 36}-ipc-5") <= 107
+
+
+def test_it_says_what_it_was_not_told(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(hub.COURSE)
+    with pytest.raises(CommandError, match=hub.COURSE):
+        hub.main([])

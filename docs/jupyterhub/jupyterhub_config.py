@@ -48,7 +48,7 @@ def course_of(spawner):
 
 
 # What a person gets: a server that runs as they and answers on this machine alone. `-P`: a file in somebody's home
-# is no module of the course.
+# is no module of the course. Without HF_HUB_OFFLINE lessons ask the Hugging Face Hub for the published models.
 c.JupyterHub.spawner_class = "jupyterhub.spawner.LocalProcessSpawner"
 c.Spawner.env_keep = ["PATH", "LANG", "LC_ALL"]
 c.Spawner.cmd = [sys.executable, "-P", "-m", "insidebert.hub"]
