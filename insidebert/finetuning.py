@@ -139,8 +139,8 @@ def keep_tables(encoder: nn.Module) -> nn.Module:
     rows hold too. In a small encoder the token table is also half of what the optimizer would go through at every step
     (Lee et al. 2019, arXiv 1911.03090, keep many lower layers for little loss).
     """
-    encoder.embeddings.word_embeddings.requires_grad_(False)
-    encoder.embeddings.position_embeddings.requires_grad_(False)
+    for table in ("word_embeddings", "position_embeddings"):
+        encoder.get_submodule(f"embeddings.{table}").requires_grad_(False)
     return encoder
 
 
