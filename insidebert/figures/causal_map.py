@@ -13,6 +13,9 @@ from insidebert.figures.widget import Widget
 
 COLOURS = {"need": style.VERMILION, "decision": style.BLUE, "price": style.ORANGE}
 MEANING = {"need": "what was missing", "decision": "what BERT does", "price": "what it costs"}
+# In the picture, so that the kinds can be told apart without colours: a corner's radius, a line.
+CORNERS = {"need": 0.01, "decision": 0.8, "price": 0.3}
+LINES = {"need": "-", "decision": "-", "price": "--"}
 
 
 @dataclass(frozen=True)
@@ -274,9 +277,10 @@ def picture() -> style.Picture:
     frames = {}
     for box in BOXES.values():
         frame = {
-            "boxstyle": "round,pad=0.35",
+            "boxstyle": f"round,pad=0.35,rounding_size={CORNERS[box.kind]}",
             "facecolor": "white",
             "edgecolor": COLOURS[box.kind],
+            "linestyle": LINES[box.kind],
             "linewidth": 2,
         }
         title = textwrap.fill(box.title, 15)
@@ -285,7 +289,7 @@ def picture() -> style.Picture:
     for row, name in enumerate(ROWS):
         axes.text(-0.1, -row, name, ha="right", va="center", fontsize=10, fontweight="bold")
     for kind, colour in COLOURS.items():
-        axes.plot([], [], color=colour, linewidth=3, label=MEANING[kind])
+        axes.plot([], [], color=colour, linestyle=LINES[kind], linewidth=3, label=MEANING[kind])
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, frameon=False, fontsize=9)
     axes.set_xlim(-0.9, widest)
     axes.set_ylim(0.5 - len(ROWS), 0.5)
