@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from insidebert.cli import CommandError
+from insidebert.lab import configured_exchange, make_exchange
 
 if TYPE_CHECKING:
     from grading.course import Course
@@ -33,6 +34,9 @@ def run(args: argparse.Namespace) -> int:
     from grading.course import Course, done
 
     course = Course.open(args.course)
+    if args.release and "root" not in course.config.Exchange:
+        # As `insidebert lab` does, whose formgrader and Assignment List look there.
+        course.config.Exchange.root = str(configured_exchange() or make_exchange())
     troubles = []
     for assignment in args.assignment or _graded_assignments(course):
         written, failed = write_feedback(course, assignment, args.student)

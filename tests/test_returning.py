@@ -9,6 +9,7 @@ import pytest
 
 from grading.course import Course
 from grading.feedback import write_feedback
+from insidebert.cli import main
 from tests.small_course import ASSIGNMENT, make_course
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="nbgrader has no exchange on Windows")
@@ -50,3 +51,12 @@ def test_who_gets_nothing_is_named(course: Course, caplog: pytest.LogCaptureFixt
         said = course.api.release_feedback(ASSIGNMENT)
     assert "exchange: bo." in said["log"]
     assert "ada" not in said["log"]
+
+
+def test_the_command_returns_it_where_the_course_s_server_looks(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a configured exchange `insidebert lab` makes one; so must this."""
+    monkeypatch.setenv("INSIDEBERT_EXCHANGE", str(tmp_path / "lab"))
+    assert main(["feedback", ASSIGNMENT, "--release", "--course", str(course.root)]) == 0
+    assert len(list((tmp_path / "lab" / "inside-bert" / "feedback").glob("*.html"))) == 1
