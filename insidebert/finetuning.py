@@ -136,8 +136,8 @@ def keep_tables(encoder: nn.Module) -> nn.Module:
     """Leave an encoder's token and position tables as pre-training made them; returns the encoder.
 
     A few hundred rows move only the vectors of the pieces in them, away from those of all other pieces, which the test
-    rows hold too. In a small encoder the token table is also half of what the optimizer would go through at every step
-    (Lee et al. 2019, arXiv 1911.03090, keep many lower layers for little loss).
+    rows hold too. In a small encoder the token table is also half of what the optimizer goes through at each step
+    (Lee et al. 2019, arXiv 1911.03090, keep whole layers too).
     """
     for table in ("word_embeddings", "position_embeddings"):
         encoder.get_submodule(f"embeddings.{table}").requires_grad_(False)
@@ -170,6 +170,7 @@ PUBLISHED_GRID = {"batch_size": (16, 32), "learning_rate": (5e-5, 3e-5, 2e-5), "
 
 # Ours, not the paper's: for the small embedded encoder on the few hundred rows of this course, chosen on their
 # validation sets. So few rows make so few steps that a higher rate and more epochs are needed to get anywhere.
+# For entities and answers with the tables kept (`keep_tables`), for answers in the nearest sentences (`shortlist`).
 LAPTOP = {
     "sentiment": Recipe(batch_size=16, learning_rate=1e-4, epochs=5),
     "entities": Recipe(batch_size=8, learning_rate=3e-4, epochs=10),
