@@ -1,7 +1,7 @@
 """A learner's day in the browser: predict, run, compare; move the figures; fetch, answer, hand in, read the feedback.
 
-And what goes wrong on such a day. `INSIDEBERT_PICTURES=1 pytest tests/test_learners_day.py` also takes the pictures of
-README and docs. `-s` shows how fast the figures answer.
+And what goes wrong on such a day. `INSIDEBERT_PICTURES=1 pytest tests/test_learners_day.py -k 03` also takes the
+picture of the README. `-s` shows how fast the figures answer.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ pytestmark = [
 START = "lessons/00_start_here.ipynb"
 BUDGET = "lessons/03_parameter_budget.ipynb"
 EXERCISE = "exercises/parameter_budget/parameter_budget.ipynb"
-IMAGES = Path(__file__).parents[1] / "docs" / "images"
+PICTURE = Path(__file__).parents[1] / "docs" / "images" / "lesson.png"
 PICTURES = bool(os.environ.get("INSIDEBERT_PICTURES"))
 
 WRONG = "def count_parameters(model):\n    return sum(v.numel() for v in model.state_dict().values())"
@@ -228,7 +228,7 @@ def test_a_figure_answers_to_mouse_and_keyboard_in_its_lesson(
     figure = at.locator(frame)
     figure.scroll_into_view_if_needed()
     if PICTURES and lesson == BUDGET:
-        take_picture(page, "lesson")
+        take_picture(page, page.get_by_role("heading", name="The budget explorer").first)
     figure.evaluate(MEASURE)
     for gesture in (*mouse, *keyboard):
         moves(figure, gesture)
@@ -271,11 +271,13 @@ def moves(figure: Locator, gesture: Gesture) -> None:
     wait_until(lambda: figure.inner_text() != before)
 
 
-def take_picture(page: Page, name: str) -> None:
-    """What is on the screen, without side bars."""
+def take_picture(page: Page, heading: Locator) -> None:
+    """The README's: the lesson from this heading on, without side bars."""
     page.keyboard.press("ControlOrMeta+b")
-    IMAGES.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=IMAGES / f"{name}.png")
+    page.locator(".jp-FileBrowser").wait_for(state="hidden")
+    heading.evaluate("node => node.scrollIntoView()")
+    PICTURE.parent.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=PICTURE)
 
 
 # --- the exercise
