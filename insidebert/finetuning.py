@@ -174,7 +174,7 @@ PUBLISHED_GRID = {"batch_size": (16, 32), "learning_rate": (5e-5, 3e-5, 2e-5), "
 LAPTOP = {
     "sentiment": Recipe(batch_size=16, learning_rate=1e-4, epochs=5),
     "entities": Recipe(batch_size=8, learning_rate=3e-4, epochs=10),
-    "question_answering": Recipe(batch_size=8, learning_rate=2e-4, epochs=6),
+    "question_answering": Recipe(batch_size=8, learning_rate=2e-4, epochs=10),
 }
 
 
