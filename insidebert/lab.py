@@ -213,7 +213,7 @@ def configured_exchange(course: Path | None = None) -> Path | None:
 
 def _mentions_exchange(file: Path) -> bool:
     return file.is_file() and bool(
-        re.search(rb"Exchange|load_subconfig", file.read_bytes())  # bytes: its encoding is its own affair
+        re.search(rb"\bExchange\b|load_subconfig", file.read_bytes())  # bytes: its encoding is its own affair
     )
 
 
