@@ -2,14 +2,15 @@
 
 nbgrader warns where the name of a submission is not that of its owner, and collects it; it takes the newest, so
 that a forged one hides the learner's own. It copies what links point to, with the instructor's rights: a solution,
-the gradebook, somebody else's answer. A name without a time ends the whole collection.
+the gradebook, somebody else's answer. And it ends the collection of a whole class at the first name without a time,
+folder that is closed or gone, or `timestamp.txt` of an earlier submission that says nothing.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import stat
+import tempfile
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -17,11 +18,13 @@ from typing import Any
 
 from nbgrader.exchange.default import ExchangeCollect
 
-from grading.intake import MAX_BYTES, MAX_FILES
+from grading.intake import MAX_BYTES, MAX_FILES, read_slip
+from grading.returning import SLIPS
 
 MAX_TOTAL = 4 * MAX_BYTES  # of one submission
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_LEFT = "%r is left where it is: %s."  # `%r`: a name may hold what a terminal obeys
 
 
 class Collect(ExchangeCollect):
@@ -34,47 +37,97 @@ class Collect(ExchangeCollect):
 
     def init_src(self) -> None:
         super().init_src()
-        self.src_records = [record for record in self.src_records if record["username"] is not None]
+        self.src_records = [record for record in self.src_records if record["username"]]
 
     def _path_to_record(self, path: str) -> dict[str, Any]:
         """What nbgrader reads from a folder's name; nobody's, where the name or the owner is wrong."""
-        name, about = Path(path).name, os.lstat(path)
-        nobody = {"username": None, "filename": name, "timestamp": datetime.min}
+        nobody = {"username": None, "filename": Path(path).name, "timestamp": datetime.min}
         try:
             record: dict[str, Any] = super()._path_to_record(path)
         except Exception:  # nbgrader's own or dateutil's, which raises half a dozen kinds
-            self.log.warning("%s is left where it is: its name says no time.", path)
+            self.log.warning(_LEFT, path, "its name says no time")
+            return nobody
+        try:
+            about = os.lstat(path)
+        except OSError as error:
+            self.log.warning(_LEFT, path, error.strerror)
             return nobody
         if not stat.S_ISDIR(about.st_mode):
-            self.log.warning("%s is left where it is: it is no folder.", path)
+            self.log.warning(_LEFT, path, "it is no folder")
             return nobody
         if self.check_owner and (owner := _user(about.st_uid)) != record["username"]:
-            self.log.warning(
-                "%s is left where it is: it is not %s's but %s's.", path, record["username"], owner
-            )
+            self.log.warning(_LEFT, path, f"it is not {record['username']!r}'s but {owner}'s")
             return nobody
         return record
 
-    def do_copy(self, src: str, dest: str, log: Any = None) -> None:
-        """Copies the plain files of the submission's owner, with their times; follows no link."""
-        left = MAX_TOTAL
-        Path(dest).mkdir()
-        folder = os.open(src, _FOLDER)
-        try:
-            owner = os.fstat(folder).st_uid
-            if self.check_owner and _user(owner) != Path(src).name.rsplit("+", 3)[0]:
-                self.fail(f"{src} has changed its owner while it was collected; collect again.")
-            with os.scandir(folder) as entries:
-                names = sorted(entry.name for entry in islice(entries, MAX_FILES))
-            for name in names:
-                size = _copy(folder, name, Path(dest, name), owner, left)
-                if size is None:
-                    self.log.warning(
-                        "%s of %s is left out: no plain file of its owner's, or too large.", name, src
-                    )
-                left -= size or 0
-        finally:
-            os.close(folder)
+    def copy_files(self) -> None:
+        """What nbgrader does, one by one: what is wrong with one submission costs nobody else theirs."""
+        if not self.src_records:
+            self.log.warning("Nobody has handed in %s through the exchange.", self.coursedir.assignment_id)
+        for record in self.src_records:
+            student, assignment = record["username"], self.coursedir.assignment_id
+            target = Path(self.coursedir.format_path(self.coursedir.submitted_directory, student, assignment))
+            if target.is_dir() and not self._replaces(record["timestamp"], target):
+                self.log.info("No newer submission to collect: %s %s", student, assignment)
+                continue
+            self.log.info("Collecting submission: %s %s", student, assignment)
+            self._collect(record, target)
+
+    def _replaces(self, handed_in: datetime, target: Path) -> bool:
+        """Whether what was handed in then takes the place of what has been collected."""
+        slip = read_slip(target, self.coursedir.assignment_id)
+        before = None if any(flag.id == "bad_timestamp" for flag in slip.flags) else slip.submitted
+        newer = before is None or handed_in > before
+        return (self.update and newer) or (self.before_duedate and handed_in != before)
+
+    def _collect(self, record: dict[str, Any], target: Path) -> None:
+        """Copies a submission beside the one before, which stays until then."""
+        source = Path(self.inbound_path, record["filename"])
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(
+            dir=target.parent, prefix=".", ignore_cleanup_errors=True
+        ) as scratch:
+            fresh = Path(scratch, target.name)
+            try:
+                folder = os.open(source, _FOLDER)
+            except OSError as error:  # closed to us, or gone
+                self.log.warning(_LEFT, str(source), error.strerror)
+                return
+            try:
+                if self.check_owner and _user(os.fstat(folder).st_uid) != record["username"]:
+                    self.log.warning(_LEFT, str(source), "it has changed its owner")
+                    return
+                fresh.mkdir()
+                for name in self._copy_all(folder, fresh):
+                    why = "no plain file of its owner's, or too large"
+                    self.log.warning("%r of %r is left out: %s.", name, str(source), why)
+            finally:
+                os.close(folder)
+            if self.coursedir.groupshared:  # whatever the umask of whoever collects
+                _share(target.parent, fresh, *fresh.iterdir())
+            if target.is_dir():
+                target.rename(Path(scratch, "before"))
+            fresh.rename(target)
+
+    def _copy_all(self, folder: int, target: Path) -> list[str]:
+        """Copies the plain files of an open folder's owner, with their times; returns the names of the others."""
+        owner, left, out = os.fstat(folder).st_uid, MAX_TOTAL, []
+        first = [name for name in (f"{self.coursedir.assignment_id}.ipynb", *SLIPS) if _is_in(folder, name)]
+        with os.scandir(folder) as entries:
+            rest = {entry.name for entry in islice(entries, MAX_FILES)} - set(first)
+        for name in (*first, *sorted(rest)):  # however much lies before them
+            size = _copy(folder, name, target / name, owner, left)
+            left -= size or 0
+            out += [name] if size is None else []
+        return out
+
+
+def _is_in(folder: int, name: str) -> bool:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except OSError:
+        return False
+    return True
 
 
 def _copy(folder: int, name: str, target: Path, owner: int, longest: int) -> int | None:
@@ -87,10 +140,17 @@ def _copy(folder: int, name: str, target: Path, owner: int, longest: int) -> int
         about = os.fstat(source)
         if not stat.S_ISREG(about.st_mode) or about.st_uid != owner or about.st_size > longest:
             return None
-        with target.open("xb") as copy:
-            shutil.copyfileobj(file, copy)
+        target.write_bytes(file.read(about.st_size))  # no more, however it grows meanwhile
     os.utime(target, ns=(about.st_atime_ns, about.st_mtime_ns))
     return about.st_size
+
+
+def _share(*paths: Path) -> None:
+    """Lets the group write them, as nbgrader does."""
+    for path in paths:
+        about = path.stat()
+        if about.st_uid == os.getuid():
+            path.chmod(stat.S_IMODE(about.st_mode) | (0o2770 if stat.S_ISDIR(about.st_mode) else 0o660))
 
 
 def _user(number: int) -> str:

@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,7 +56,7 @@ def collected(course: Course, name: str = ME) -> dict[str, str]:
     """What `collect` puts into the course, file by file."""
     done(course.api.collect(ASSIGNMENT), "Collecting")
     folder = course.root / "submitted" / name / ASSIGNMENT
-    return {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*")}
+    return {path.name: path.read_text(encoding="utf-8", errors="replace") for path in folder.glob("*")}
 
 
 def test_the_newest_is_taken_with_its_times(course: Course) -> None:
@@ -74,8 +75,8 @@ def test_a_forged_one_neither_counts_nor_hides_the_learners_own(
     owners = {forged.stat().st_ino: "ben"}
     real = os.lstat
 
-    def lstat(path: str) -> os.stat_result:  # who is not root cannot give a folder away
-        about = real(path)
+    def lstat(path: str, **named: Any) -> os.stat_result:  # who is not root cannot give a folder away
+        about = real(path, **named)
         return os.stat_result((*about[:4], mine + 1, *about[5:])) if about.st_ino in owners else about
 
     monkeypatch.setattr(grading.exchange.os, "lstat", lstat)
@@ -131,3 +132,69 @@ def test_a_pipe_is_not_waited_for_and_too_much_is_left_out(
     os.mkfifo(folder / "a-pipe")
     (folder / "large").write_bytes(bytes(101))
     assert set(collected(course)) == {NOTEBOOK, "timestamp.txt"}
+
+
+@pytest.mark.parametrize("text", [b"soon", b"\xff\xfe", b"9" * 30, b"2026-01-01 00:00:00 +" + b"9" * 30])
+def test_an_earlier_one_whose_time_says_nothing_stops_nobody(course: Course, text: bytes) -> None:
+    (hand_in(course, ME, 8, "first") / "timestamp.txt").write_bytes(text)
+    assert collected(course)[NOTEBOOK] == "first"
+    hand_in(course, ME, 9, "second")
+    assert collected(course)[NOTEBOOK] == "second"
+
+
+@pytest.mark.parametrize("call", ["lstat", "open"])
+def test_a_folder_that_is_closed_or_gone_costs_nobody_what_they_handed_in(
+    course: Course, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(course.config.ExchangeCollect, "check_owner", False)
+    hand_in(course, "ada", 8, "first")
+    assert collected(course, "ada")[NOTEBOOK] == "first"
+    closed, real = hand_in(course, "ada", 9, "second"), getattr(os, call)
+    hand_in(course, "ben", 8, "his")
+
+    def refuse(path: Any, *words: Any, **named: Any) -> Any:  # nothing is closed to root
+        if Path(path) == closed:
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, *words, **named)
+
+    monkeypatch.setattr(grading.exchange.os, call, refuse)
+    assert collected(course, "ben")[NOTEBOOK] == "his"
+    assert collected(course, "ada")[NOTEBOOK] == "first"
+
+
+def test_what_lies_beside_the_notebook_takes_no_room_from_it(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grading.exchange, "MAX_TOTAL", 100)
+    monkeypatch.setattr(grading.exchange, "MAX_FILES", 1)
+    folder = hand_in(course, ME)
+    for name in "ab":
+        (folder / name).write_bytes(bytes(90))
+    assert set(collected(course)) == {NOTEBOOK, "timestamp.txt"}
+
+
+def test_other_instructors_may_write_what_one_collects(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(course.api.coursedir, "groupshared", True)
+    hand_in(course, ME)
+    before = os.umask(0o077)
+    try:
+        assert collected(course)
+    finally:
+        os.umask(before)
+    for path in (course.root / "submitted" / ME).rglob("*"):
+        assert path.stat().st_mode & 0o060 == 0o060, path
+
+
+def test_nobodys_name_is_no_folder_of_the_course(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(course.config.ExchangeCollect, "check_owner", False)
+    hand_in(course, "")
+    assert collected(course, "") == {}
+    assert not list((course.root / "submitted").iterdir())
+
+
+def test_a_name_that_a_terminal_would_obey_is_told_in_letters(course: Course) -> None:
+    (inbound(course) / f"x\x1b]0;\x07+{ASSIGNMENT}+2026-03-01 10:00:00 UTC+abc").mkdir()
+    said = course.api.collect(ASSIGNMENT)
+    assert said["success"] and r"\x1b" in said["log"] and "\x1b" not in said["log"]
