@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
+import os
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,12 @@ def locate(course: Path, wanted: str | None = None) -> Path:
     Raises:
         CommandError: solutions could be seen from there.
     """
-    workspace = (Path(wanted).expanduser() if wanted else Path.home() / DEFAULT).resolve()
+    try:
+        workspace = (Path(wanted).expanduser() if wanted else Path.home() / DEFAULT).resolve()
+    except (RuntimeError, ValueError) as error:  # nobody's home, a link to itself, no path at all
+        raise CommandError(
+            f"{wanted or '~'} leads nowhere ({error}); name a folder with --workspace."
+        ) from error
     if workspace.is_relative_to(course) or course.is_relative_to(workspace):
         raise CommandError(
             f"the workspace {workspace} and the course {course} lie in one another, so that a learner would "
@@ -72,9 +77,9 @@ def _fill(course: Path, workspace: Path) -> list[str]:
                 kept.append(name)
             continue
         if not present or now != new:
-            _copy(source, target)
+            _replace(target, source.read_bytes())
         laid[name] = new
-    _write(workspace / RECORD, laid)
+    _replace(workspace / RECORD, json.dumps(laid, indent=1).encode())
     return kept
 
 
@@ -87,7 +92,7 @@ def fingerprint(path: Path) -> str:
         cells = json.loads(content)["cells"] if path.suffix == ".ipynb" else None
         written = [(cell["cell_type"], "".join(cell["source"])) for cell in cells or ()]
         content = json.dumps([cell for cell in written if cell[1].strip()]).encode() if cells else content
-    except (ValueError, KeyError, TypeError):  # no notebook, whatever its name
+    except (ValueError, KeyError, TypeError, RecursionError):  # no notebook, whatever its name
         pass
     return hashlib.sha256(content).hexdigest()
 
@@ -103,11 +108,11 @@ def _sources(course: Path) -> dict[str, Path]:
     return found | ({CONFIGURATION.name: CONFIGURATION} if CONFIGURATION.is_file() else {})
 
 
-def _copy(source: Path, target: Path) -> None:
-    """In one step, so that nobody opens half a notebook."""
+def _replace(target: Path, content: bytes) -> None:
+    """In one step, so that nobody finds half a file, however many start a lab at once and however they end."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(f".{target.name}.part")
-    shutil.copyfile(source, partial)
+    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+    partial.write_bytes(content)
     partial.replace(target)
 
 
@@ -115,11 +120,6 @@ def _read(record: Path) -> dict[str, Any]:
     """What was laid. Without a record that can be read nothing is known, and what differs is a person's."""
     try:
         laid = json.loads(record.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return laid if isinstance(laid, dict) else {}
-
-
-def _write(record: Path, laid: dict[str, Any]) -> None:
-    record.parent.mkdir(exist_ok=True)
-    record.write_text(json.dumps(laid, indent=1), encoding="utf-8")

@@ -83,7 +83,7 @@ def test_a_new_version_leaves_what_somebody_wrote_and_it_is_said_each_time(cours
     assert (mine / "exercises/a/old.ipynb").read_bytes() == answered
 
 
-@pytest.mark.parametrize("damage", ["", "[1]", "{", None])
+@pytest.mark.parametrize("damage", ["", "[1]", "{", "[" * 100_000, None])
 def test_without_a_record_what_differs_is_the_learners(course: Path, mine: Path, damage: str | None) -> None:
     write(mine / LESSON, "3 + 3")
     record = mine / workspace.RECORD
@@ -97,12 +97,51 @@ def test_without_a_record_what_differs_is_the_learners(course: Path, mine: Path,
     assert "again" in (mine / EXERCISE).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[]", b'{"cells": [3]}', b'{"cells": null}'])
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\xfe", b"[]", b'{"cells": [3]}', b'{"cells": null}', b"[" * 100_000]
+)
 def test_a_spoiled_notebook_is_left_to_its_owner(course: Path, mine: Path, content: bytes) -> None:
     (mine / LESSON).write_bytes(content)
     write(course / LESSON, "2 + 2")
     assert workspace.fill(course, mine) == [LESSON]
     assert (mine / LESSON).read_bytes() == content
+
+
+def test_two_labs_that_start_at_once_fill_it_together(
+    course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, real, told = tmp_path / "mine", Path.replace, []
+
+    def replace(path: Path, target: Path) -> Path:  # here the other process does all of it
+        monkeypatch.setattr(Path, "replace", real)
+        with monkeypatch.context() as other:
+            other.setattr(os, "getpid", lambda: 0)
+            told.append(workspace.fill(course, mine))
+        return real(path, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    assert workspace.fill(course, mine) == [] and told == [[]]
+    assert (mine / LESSON).read_bytes() == (course / LESSON).read_bytes()
+
+
+def test_ended_while_it_writes_down_what_it_laid_it_knows_what_it_knew(
+    course: Path, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(course / LESSON, "2 + 2")
+    real = Path.replace
+
+    def replace(path: Path, target: Path) -> Path:
+        if target == mine / workspace.RECORD:
+            raise KeyboardInterrupt
+        return real(path, target)
+
+    with monkeypatch.context() as ending:
+        ending.setattr(Path, "replace", replace)
+        with pytest.raises(KeyboardInterrupt):
+            workspace.fill(course, mine)
+    write(course / EXERCISE, "again")
+    assert workspace.fill(course, mine) == []
+    assert "again" in (mine / EXERCISE).read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows lets nobody make links without a right of its own")
@@ -125,6 +164,11 @@ def test_where_solutions_would_be_seen_there_is_no_workspace(course: Path) -> No
     for folder in (course, course / "lessons", course.parent, course.parent / "other"):
         with pytest.raises(CommandError, match="--workspace"):
             workspace.locate(course, str(folder))
+
+
+def test_what_is_no_path_is_refused_in_a_sentence(course: Path) -> None:
+    with pytest.raises(CommandError, match="leads nowhere"):
+        workspace.locate(course, "a\0b")
 
 
 def test_by_default_it_lies_in_the_persons_home(
