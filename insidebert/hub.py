@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> None:
         arguments: what the Hub tells the server, handed on.
 
     Raises:
-        CommandError: the workspace cannot be written, or nobody said where the course is.
+        CommandError: the workspace cannot be made, or nobody said where the course is.
     """
     if not os.environ.get(COURSE):
         raise CommandError(f"{COURSE} names no folder; JupyterHub sets it, see docs/jupyterhub/.")
@@ -40,8 +40,8 @@ def main(arguments: Sequence[str]) -> None:
     root = course if instructor else Path.home() / FOLDER
     first_time = not root.exists()
     if not instructor:
-        workspace.fill(course, root)
-    opened = lab.choose_notebook(root, None) if first_time else None
+        _fill(course, root)
+    opened = lab.choose_notebook(root, None) if first_time and lab.lessons(root) else None
     environment = os.environ | {
         "JUPYTERHUB_ROOT_DIR": str(root),
         "JUPYTERHUB_DEFAULT_URL": f"/lab/tree/{opened}" if opened else "/lab",
@@ -56,6 +56,16 @@ def main(arguments: Sequence[str]) -> None:
     os.chdir(root)  # nbgrader takes the folder a server was started in for the course's
     words = [sys.executable, "-P", "-m", "jupyterhub.singleuser", *arguments]
     os.execve(sys.executable, words, environment)
+
+
+def _fill(course: Path, root: Path) -> None:
+    """Brings a learner's folder up to date, or says why not: who has no server cannot put it right."""
+    try:
+        workspace.fill(course, root)
+    except CommandError as error:
+        if not root.is_dir():
+            raise
+        print(f"insidebert: {error}", file=sys.stderr)
 
 
 def _configure(root: Path, instructor: bool) -> Path:

@@ -79,6 +79,23 @@ def test_whoever_comes_back_finds_the_lab_as_they_left_it(
     assert mine.read_text(encoding="utf-8") == "mine"
 
 
+def test_whoever_put_something_in_the_way_gets_a_server_to_take_it_away_again(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = Path.home() / hub.FOLDER
+    root.mkdir()
+    (root / "lessons").write_text("a file", encoding="utf-8")
+    _, environment = start(monkeypatch)
+    assert environment["JUPYTERHUB_ROOT_DIR"] == str(root)
+    assert "lessons" in capsys.readouterr().err
+
+
+def test_where_the_folder_itself_cannot_be_it_says_so(course: Path) -> None:
+    (Path.home() / hub.FOLDER).write_text("a file", encoding="utf-8")
+    with pytest.raises(CommandError, match=hub.FOLDER):
+        hub.main([])
+
+
 def test_an_instructor_works_in_the_course_itself(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (course / "solutions").mkdir()
     _, environment = start(monkeypatch)
