@@ -289,7 +289,8 @@ def _serve(course: Path, configuration: Path, notebook: str, port: int, *, open_
     """Runs JupyterLab as a child, so that it is the same on every system, and waits for it."""
     paths = [str(configuration), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
     words = [
-        *(sys.executable, "-m", "jupyterlab", f"--ServerApp.port={port}"),
+        # -P: a person's file, such as random.py, is no module of the server's.
+        *(sys.executable, "-P", "-m", "jupyterlab", f"--ServerApp.port={port}"),
         f"--ServerApp.root_dir={course}",
         f"--LabApp.default_url=/lab/tree/{quote(notebook)}",
         f"--ServerApp.open_browser={open_browser}",

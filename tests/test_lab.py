@@ -122,13 +122,17 @@ def test_a_learner_sees_no_formgrader_and_no_solutions_and_the_server_ends_with_
     (shared / "inside-bert" / "outbound" / "parameter_budget").mkdir(parents=True)
     with (course / "nbgrader_config.py").open("a", encoding="utf-8") as config:
         config.write(f"c.Exchange.root = {str(shared)!r}\n")
+    (tmp_path / "workspace").mkdir()
+    (tmp_path / "workspace" / "random.py").write_text(
+        "raise SystemExit", encoding="utf-8"
+    )  # no module of ours
     with lab_server(tmp_path, "--role", "learner", course=course) as server:
         assert set(page(server)["disabledExtensions"]) >= INSTRUCTORS
         assert server.status("/formgrader/api/status") == 404
         for path in ("/api/contents/solutions", "/api/contents/..", "/files/../course/nbgrader_config.py"):
             assert server.status(path) in (403, 404), path
         shown = {entry["name"] for entry in server.ask("/api/contents/")["content"]}
-        assert shown == {"lessons", "exercises", "nbgrader_config.py"}
+        assert shown == {"lessons", "exercises", "nbgrader_config.py", "random.py"}
         assert server.ask("/api/contents/lessons/00_start_here.ipynb?type=notebook")["content"]["cells"]
         # The exchange that the course's configuration names, and what is handed in is what the lessons lead to.
         (listed,) = server.ask("/assignments?course_id=inside-bert")["value"]
