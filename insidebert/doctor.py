@@ -22,7 +22,8 @@ from insidebert.sources import hub_answers
 PLUGINS = "insidebert.doctor"  # entry points: functions without arguments that return a `Finding`
 HUB_SECONDS = 3.0
 OLDEST_PYTHON = (3, 11)
-EXTENSIONS = ("formgrader", "validate_assignment", "assignment_list", "course_list")
+EXTENSIONS = ("validate_assignment", "assignment_list")  # of nbgrader's server
+INSTRUCTORS = ("formgrader", "course_list")  # a learner's server has these switched off
 MARKS = {"ok": "✓", "warning": "!", "missing": "✗", "cure": "→"}
 ASCII_MARKS = {"ok": "+", "warning": "!", "missing": "x", "cure": "->"}
 
@@ -234,7 +235,9 @@ def _extensions() -> Finding:
     from jupyterlab_server.config import get_federated_extensions
 
     manager = ExtensionConfigManager(read_config_path=jupyter_config_path())
-    off = [name for name in EXTENSIONS if not manager.enabled(f"nbgrader.server_extensions.{name}")]
+    course = find_course()
+    needed = EXTENSIONS + (INSTRUCTORS if course and (course / "solutions").is_dir() else ())
+    off = [name for name in needed if not manager.enabled(f"nbgrader.server_extensions.{name}")]
     page = get_federated_extensions(jupyter_path("labextensions"))
     if "@jupyter/nbgrader" not in page:
         off.append("@jupyter/nbgrader in JupyterLab")

@@ -272,6 +272,18 @@ def test_doctor_looks_at_everything_the_course_needs() -> None:
     assert all(finding.cure for finding in findings if finding.state != "ok")
 
 
+def test_a_learner_does_not_miss_what_only_an_instructor_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.write_configuration(tmp_path, tmp_path, "learner", None)
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(tmp_path))
+    monkeypatch.setattr(doctor, "find_course", lambda: tmp_path)
+    assert doctor._extensions().state == "ok"
+    (tmp_path / "solutions").mkdir()
+    finding = doctor._extensions()
+    assert finding.state == "missing" and "formgrader" in finding.text
+
+
 def test_doctor_tells_absent_from_different(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lock = tmp_path / "requirements.lock"
     (tmp_path / "lessons").mkdir()
