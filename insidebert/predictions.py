@@ -120,7 +120,7 @@ def compare(answer: Answer, result: Answer) -> str:
     ratio = max(answer, result) / min(answer, result)
     direction = "much" if answer > result else "little"
     if ratio < 1.1:
-        return f"Close: {100 * (answer / result - 1):+.0f} %."
+        return f"Close: {answer / result:.2f} times the result."
     return f"{ratio:.1f} times too {direction}." if ratio < 100 else f"{ratio:,.0f} times too {direction}."
 
 

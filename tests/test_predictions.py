@@ -59,7 +59,7 @@ def test_a_choice_is_right_or_not(shown: list[Any]) -> None:
     ("answer", "result", "words"),
     [
         (110, 109.48, "within two per cent"),
-        (105, 100, "+5 %"),
+        (105, 100, "1.05 times the result"),
         (25, 100, "4.0 times too little"),
         (1e6, 1, "1,000,000 times too much"),
         (0, 3, "Off by 3"),
