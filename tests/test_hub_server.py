@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from insidebert import hub
 from insidebert.cli import CommandError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="JupyterHub does not run there")
+SETUP = Path(__file__).parents[1] / "docs" / "jupyterhub" / "setup.py"
 LESSON = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
 
@@ -119,3 +122,26 @@ def test_it_says_what_it_was_not_told(course: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.delenv(hub.COURSE)
     with pytest.raises(CommandError, match=hub.COURSE):
         hub.main([])
+
+
+@pytest.mark.parametrize("name", ["root", "daemon", "nobody", "Ada"])
+def test_setup_takes_no_account_of_the_systems_and_none_that_the_hub_would_not_find(name: str) -> None:
+    with pytest.raises(SystemExit, match=name):
+        runpy.run_path(str(SETUP))["refuse_accounts_of_nobody"]([name])
+
+
+def test_setup_closes_no_folder_that_is_not_the_persons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_person, home = runpy.run_path(str(SETUP))["add_person"], tmp_path / "shared"
+    home.mkdir(mode=0o755)
+    said: list[tuple[str, ...]] = []
+    account = SimpleNamespace(pw_uid=os.getuid() + 1, pw_dir=str(home))
+    monkeypatch.setattr("pwd.getpwnam", lambda _name: account)
+    monkeypatch.setitem(add_person.__globals__, "run", lambda *words: said.append(words))
+    with pytest.raises(SystemExit, match="shared"):
+        add_person("ada", "learners")
+    account.pw_uid = os.getuid()
+    assert home.stat().st_mode & 0o777 == 0o755 and not said
+    add_person("ada", "learners")
+    assert home.stat().st_mode & 0o777 == 0o700 and said

@@ -26,6 +26,10 @@ c.PAMAuthenticator.open_sessions = False  # a login, not a session: no mail chec
 # world; without one, name a certificate here and listen outside, never without it:
 #   c.JupyterHub.bind_url = "https://:443"
 #   c.JupyterHub.ssl_cert, c.JupyterHub.ssl_key = "/etc/ssl/….pem", "/etc/ssl/private/….pem"
+# All servers answer at one address, and a browser lets pages of one address act for each other: what a learner's
+# server shows can do in an instructor's name what it likes, once an instructor follows a link to it. Where
+# *.hub.example.org leads here too, give everybody an address of their own:
+#   c.JupyterHub.subdomain_host = "https://hub.example.org"
 c.JupyterHub.bind_url = "http://127.0.0.1:8000"
 # The proxy that needs no Node, given more than its 10 requests at once and 20 seconds each: a class starts together,
 # and a button of the formgrader returns when it has graded. Above some dozens of people install Node's, of the same

@@ -27,6 +27,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[2]
 INSTRUCTORS, LEARNERS = "inside-bert-instructors", "inside-bert-learners"
 COURSE_ID = "inside-bert"
+FIRST_PERSON = 1000  # smaller numbers are the system's own
 CONTENT = ("lessons", "exercises", "solutions", "nbgrader_config.py", "requirements.lock")
 # Where learners fetch, hand in (writable and not readable: they find nothing there) and get their feedback (whose
 # names nobody can guess, in a folder nobody can list). All belong to the instructors' group, and so does what is
@@ -51,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     site = args.site.resolve()
     site.mkdir(parents=True, exist_ok=True)
     refuse_closed_folders(site)
+    refuse_accounts_of_nobody([*args.instructor, *args.learner])
     for group in (INSTRUCTORS, LEARNERS):
         run("groupadd", "--force", group)
     for group, names in ((INSTRUCTORS, args.instructor), (LEARNERS, args.learner)):
@@ -91,15 +93,34 @@ def closed_folder(path: Path) -> str:
     return next((f"others may not pass {folder}" for folder in closed), "")
 
 
+def refuse_accounts_of_nobody(names: Sequence[str]) -> None:
+    """Stops, before anything is made, at a name of the system's or one under which the Hub would find nobody."""
+    for name in names:
+        if name != name.lower():
+            sys.exit(f"JupyterHub knows people in small letters only: name {name.lower()}, not {name}.")
+        try:
+            number = pwd.getpwnam(name).pw_uid
+        except KeyError:
+            continue
+        if number < FIRST_PERSON or name == "nobody":  # the home of some is /bin, which all need
+            sys.exit(f"{name} is an account of the system's, user {number}, and no person's: name another.")
+
+
 def add_person(name: str, group: str) -> None:
     """Makes the account where there is none, without a password, and closes its home to others."""
     try:
         pwd.getpwnam(name)
     except KeyError:
         run("useradd", "--create-home", "--shell", "/bin/bash", name)
+    account = pwd.getpwnam(name)
+    home = Path(account.pw_dir)
+    if not home.is_dir() or home.stat().st_uid != account.pw_uid:
+        sys.exit(
+            f"{name}'s home {home} is missing or belongs to somebody else; make it theirs and run this again."
+        )
     run("usermod", "--append", "--groups", group, name)
     # What they hand in is also kept in their home; it must not be open to the others.
-    Path(pwd.getpwnam(name).pw_dir).chmod(0o700)
+    home.chmod(0o700)
 
 
 def make_exchange(exchange: Path) -> None:
