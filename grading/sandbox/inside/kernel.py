@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import zmq
+from ipykernel import ipkernel
 from ipykernel.kernelapp import IPKernelApp
 from traitlets.config import Config
 
@@ -34,6 +37,17 @@ class Kernel(IPKernelApp):
         """The guard knows better whether the kernel lives."""
 
 
+@contextmanager
+def no_modules_to_debug() -> Iterator[None]:
+    """ipykernel asks every module for its file, for a debugger. That copies half of the pages which a kernel would
+    otherwise go on sharing with its template, and nobody debugs here."""
+    ipkernel.sys = SimpleNamespace(**vars(sys) | {"modules": {}})  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        ipkernel.sys = sys
+
+
 def prepare(listening: Sequence[int], key: str) -> Kernel:
     """A kernel that waits for `start()`."""
     if numpy := sys.modules.get("numpy"):
@@ -43,7 +57,8 @@ def prepare(listening: Sequence[int], key: str) -> Kernel:
     config.Session.key = key.encode()
     app = Kernel.instance(config=config, transport="ipc", ip="/socket")
     app.listening = listening
-    app.initialize([])
+    with no_modules_to_debug():
+        app.initialize([])
     # `quit()` would end the kernel a moment later, in the middle of another cell, which would be blamed for it.
     shell: Any = app.shell
     shell.unobserve_all("exit_now")
