@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import socket
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -76,11 +77,13 @@ def main(descriptor: int, settings: dict[str, Any]) -> None:
 
 def preload() -> None:
     """Import what kernels will import. Starts no thread and draws no random number."""
+    sys.modules["debugpy"] = None  # type: ignore[assignment]  # nobody debugs here: ipykernel does without
     for name in PRELOAD:
         try:
             importlib.import_module(name)
         except ImportError:
             continue
+    del sys.modules["debugpy"]
     from checks.questions import all_questions
 
     all_questions()
