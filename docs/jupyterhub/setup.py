@@ -29,10 +29,10 @@ INSTRUCTORS, LEARNERS = "inside-bert-instructors", "inside-bert-learners"
 COURSE_ID = "inside-bert"
 FIRST_PERSON = 1000  # smaller numbers are the system's own
 CONTENT = ("lessons", "exercises", "solutions", "nbgrader_config.py", "requirements.lock")
-# Where learners fetch, hand in (writable and not readable: they find nothing there) and get their feedback (whose
-# names nobody can guess, in a folder nobody can list). All belong to the instructors' group, and so does what is
-# written into them.
-EXCHANGE = {"": 0o2775, "outbound": 0o2775, "inbound": 0o2773, "feedback": 0o2771}
+# Where learners fetch, hand in (writable, not readable, sticky: they find nothing, and take nothing away) and get
+# their feedback (whose names nobody can guess, in a folder nobody can list). All belong to the instructors' group,
+# and so does what is written into them.
+EXCHANGE = {"": 0o2775, "outbound": 0o2775, "inbound": 0o3773, "feedback": 0o2771}
 NBGRADER = """
 # Several people on one server: written by docs/jupyterhub/setup.py.
 c.Exchange.root = {exchange!r}
