@@ -15,18 +15,18 @@ from typing import Any
 
 import pytest
 
-if sys.platform != "linux":
-    pytest.skip(
-        "kernels are forked into Linux's namespaces; no other system has them", allow_module_level=True
-    )
-
-import resource
-
-from grading.sandbox import templates
 from grading.sandbox.isolation import SandboxUnavailable, detect
 from tests.small_notebooks import run
 
-pytestmark = pytest.mark.slow
+if sys.platform == "linux":  # elsewhere Python lacks what these are written with, fcntl and prctl among it
+    import resource
+
+    from grading.sandbox import templates
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked into Linux's namespaces"),
+]
 
 ROOT = Path(__file__).parents[1]
 
