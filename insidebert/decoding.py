@@ -54,7 +54,7 @@ def tag_transitions(rows: Iterable[Sequence[int]], names: Sequence[str]) -> Tens
 
     An `I-` may only follow a tag of its own type. Every pair that is allowed counts once more than it occurs. The ends
     of a row count as `O`: so they do in BIO, where no entity reaches over them. Raises `ValueError` unless `O` is the
-    first name.
+    first name, and for a label that is no tag, such as the -100 of a later piece.
     """
     if not names or names[0] != "O":
         raise ValueError(
@@ -63,7 +63,11 @@ def tag_transitions(rows: Iterable[Sequence[int]], names: Sequence[str]) -> Tens
     counts = torch.tensor(
         [[float(tag[0] != "I" or tag[2:] == before[2:]) for tag in names] for before in names]
     )
-    for row in rows:
+    for number, row in enumerate(rows):
+        if odd := [int(tag) for tag in row if not 0 <= tag < len(names)]:
+            raise ValueError(
+                f"Row {number} has the label {odd[0]}; each is one word's, from 0 to {len(names) - 1}."
+            )
         for before, tag in pairwise([0, *row, 0]):
             counts[before, tag] += 1
     return (counts / counts.sum(1, keepdim=True)).log()
@@ -73,8 +77,15 @@ def best_path(scores: Tensor, transitions: Tensor) -> list[int]:
     """The row of tags with the highest sum of log-probabilities, its words' and its transitions' (Viterbi 1967).
 
     `scores`: (words,L), made log-probabilities here; `transitions`: (L,L) from `tag_transitions`, whose first tag, `O`,
-    stands at both ends. The head scores each word by itself; this is what it cannot say about neighbours.
+    stands at both ends. The head scores each word by itself; this is what it cannot say about neighbours. Raises
+    `ValueError` when the two do not fit together.
     """
+    L = len(transitions)
+    if transitions.shape != (L, L) or scores.dim() != 2 or scores.shape[1] != L:
+        raise ValueError(
+            f"The scores are {tuple(scores.shape)} and the transitions {tuple(transitions.shape)}; "
+            "they are (words,L) and (L,L), of the same L tags."
+        )
     if not len(scores):
         return []
     first, *others = scores.float().log_softmax(-1)
@@ -154,8 +165,8 @@ def best_span(start: Tensor, end: Tensor, context: Tensor, max_length: int = 30)
             f"No span of 1 to {max_length} positions lies inside the context, "
             f"which is {int(context.sum())} of {S} positions."
         )
-    scores = (start[:, None] + end[None, :]).masked_fill(~allowed, float("-inf"))  # (S,S)
-    i, j = divmod(int(scores.argmax()), S)
+    scores = (start[:, None] + end[None, :])[allowed]  # row by row, the first of equals first
+    i, j = allowed.nonzero()[scores.argmax()].tolist()
     return i, j
 
 

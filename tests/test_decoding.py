@@ -60,6 +60,11 @@ def test_the_length_limit_counts_positions() -> None:
     assert best_span(start, end, torch.ones(4), max_length=3) != (0, 3)
 
 
+def test_a_span_stays_in_the_context_whatever_it_scores() -> None:
+    nothing = torch.full((4,), -float("inf"))
+    assert best_span(nothing, nothing, torch.tensor([0, 0, 1, 1])) == (2, 2)
+
+
 def test_no_possible_span_is_an_error() -> None:
     with pytest.raises(ValueError, match="context"):
         best_span(torch.zeros(4), torch.zeros(4), torch.zeros(4))
@@ -101,6 +106,18 @@ def test_the_best_path_agrees_with_trying_all() -> None:
         best = max(itertools.product(range(len(NAMES)), repeat=words), key=worth)
         assert best_path(scores, allowed) == list(best)
     assert best_path(torch.zeros(0, len(NAMES)), allowed) == []
+
+
+@pytest.mark.parametrize("shape", [(3, 1), (3, 4), (5,)])
+def test_scores_of_other_tags_have_no_best_path(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="same L tags"):
+        best_path(torch.zeros(shape), tag_transitions([], NAMES))
+
+
+@pytest.mark.parametrize("label", [-100, -1, len(NAMES)])
+def test_a_label_that_is_no_tag_is_not_counted(label: int) -> None:
+    with pytest.raises(ValueError, match=f"Row 1 has the label {label};"):
+        tag_transitions([[0], [0, label]], NAMES)
 
 
 def test_transitions_are_shares_of_what_follows() -> None:
