@@ -86,7 +86,7 @@ def table(rows: Sequence[Row]) -> Table:
     legend = "\n".join("  ".join(numbered[start : start + 3]) for start in range(0, len(numbered), 3))
     states = "  ".join(f"{mark} {state.replace('_', ' ')}" for state, mark in _MARKS.items())
     result = Table(title=f"{legend}\n{states}", title_style="", box=box.SIMPLE_HEAD)
-    result.add_column("learner", no_wrap=True)
+    result.add_column("learner", overflow="fold")  # a long name takes no other column's place
     for number, _ in enumerate(questions, 1):
         result.add_column(str(number), justify="right", no_wrap=True)
     result.add_column("points", justify="right", style="bold", no_wrap=True)

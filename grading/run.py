@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 from grading import evidence
 from grading.course import Course
@@ -167,7 +168,9 @@ class Run:
         }
         for student in found if students is None else dict.fromkeys(students):
             if not _is_text(student):
-                self._troubles.append(f"the folder {student!a} has a name that is no text; rename it.")
+                self._troubles.append(
+                    f"the folder {student!a} has a name that is no line of text; rename it."
+                )
             elif student not in found:
                 self._troubles.append(self._absent(student, assignment.name))
             elif not self._writer.creates_students and not self._writer.knows(student):
@@ -265,9 +268,6 @@ class Run:
 
 
 def _is_text(name: str) -> bool:
-    """Whether a folder's name can be written: a file system takes any bytes."""
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+    """Whether a folder's name can be written in one line: a file system takes any bytes, and nbgrader's feedback for
+    a whole class ends at a name with a line's end in it."""
+    return not any(category(character) in ("Cc", "Cs", "Zl", "Zp") for character in name)

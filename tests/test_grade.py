@@ -18,6 +18,7 @@ from grading import readiness, worker
 from grading.grade import the_only_grader
 from grading.gradebook import Unusable, Writer
 from grading.journal import Journal, write_whole
+from grading.report import table
 from insidebert.cli import CommandError, main
 from tests import small_run
 from tests.small_course import ASSIGNMENT
@@ -457,14 +458,29 @@ def test_a_records_name_fits_any_file_system(tmp_path):
     assert journal.read(ASSIGNMENT, "ada") is None
 
 
-def test_a_folder_whose_name_is_no_text_is_left_for_a_person(course):
+@pytest.mark.parametrize(
+    ("name", "shown"), [(b"m\xff", r"m\udcff"), (b"m\nmo", r"m\nmo"), (b"m\x1b[2J", r"m\x1b")]
+)
+def test_a_folder_whose_name_is_no_text_is_left_for_a_person(course, name, shown):
+    """nbgrader writes no feedback for anybody where one name has two lines."""
     import os
 
     hand_in(course, "ada", "RIGHT")
-    os.makedirs(os.fsencode(course.folder("submitted_directory")) + b"/m\xff/" + ASSIGNMENT.encode())  # noqa: PTH103
+    os.makedirs(os.path.join(os.fsencode(course.folder("submitted_directory")), name, ASSIGNMENT.encode()))  # noqa: PTH103, PTH118
     outcome = grade(course)
     assert totals(course) == {"ada": PART}
-    assert len(outcome.troubles) == 1 and r"m\udcff" in outcome.troubles[0]
+    assert len(outcome.troubles) == 1 and shown in outcome.troubles[0]
+
+
+def test_a_long_name_leaves_room_for_the_points(course):
+    from rich.console import Console
+
+    long = "a.very.long.name.of.a.learner@students.of.a.university.example"
+    hand_in(course, long, "WRONG")
+    console = Console(width=80)
+    with console.capture() as shown:
+        console.print(table(grade(course).report.rows))
+    assert "3 ✓" in shown.get() and "0 ✗" in shown.get() and "…" not in shown.get()
 
 
 def test_a_record_of_another_form_counts_as_none(course):
