@@ -182,9 +182,13 @@ def test_a_cluster_loses_a_worker_in_the_middle_and_no_task(cluster, tmp_path):
     where, processes = cluster
     marks = tmp_path / "marks"
     marks.mkdir()
-    killer = threading.Thread(
-        target=lambda: (_until(lambda: len(list(marks.iterdir())) >= 4), processes[1].kill())
-    )
+
+    def in_the_middle():
+        """Four tasks are begun, and one of them by the worker that is to be killed."""
+        begun = [path.name for path in marks.iterdir()]
+        return len(begun) >= 4 and any(name.endswith(f"-{processes[1].pid}") for name in begun)
+
+    killer = threading.Thread(target=lambda: (_until(in_the_middle), processes[1].kill()))
     with cluster_workers(where) as workers:
         assert len(workers) == 2
         killer.start()
