@@ -35,9 +35,10 @@ import nbformat
 import psutil
 from nbformat import NotebookNode
 
+from insidebert.lab import search_path
+
 ROOT = Path(__file__).parents[1]
-# nbgrader calls `alembic` by name.
-ENVIRONMENT = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+ENVIRONMENT = os.environ | {"PATH": search_path()}
 AS_INSTALLED = """c = get_config()
 c.CourseDirectory.course_id = "inside-bert"
 c.CourseDirectory.source_directory = "solutions"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from insidebert.cli import CommandError
+from insidebert.workspace import CONFIGURATION
 
 # (folder, patterns): everything else stays at home.
 _CONTENT = (
@@ -57,7 +58,7 @@ def _entries(course: Path) -> Iterator[tuple[str, bytes]]:
     for name in _FILES:
         yield name, _read(course / name)
     yield "pyproject.toml", _without_grading(_read(course / "pyproject.toml").decode("utf-8")).encode("utf-8")
-    for path in _LEARNER.iterdir():
+    for path in (CONFIGURATION, *_LEARNER.iterdir()):
         yield path.name, path.read_bytes()
 
 

@@ -17,6 +17,7 @@ from traitlets import TraitError
 from traitlets.config import Config, PyFileConfigLoader
 
 from insidebert.cli import CommandError
+from insidebert.lab import search_path
 
 CONFIG_FILE = "nbgrader_config.py"
 
@@ -113,10 +114,9 @@ class Course:
 
 
 def _find_programs() -> None:
-    """nbgrader calls `alembic` by name, which lies beside this Python and not always on the PATH."""
-    beside = str(Path(sys.executable).parent)
-    if beside not in os.environ["PATH"].split(os.pathsep):
-        os.environ["PATH"] = beside + os.pathsep + os.environ["PATH"]
+    """Lets nbgrader, in this process, find what lies beside this Python."""
+    if str(Path(sys.executable).parent) not in os.environ["PATH"].split(os.pathsep):
+        os.environ["PATH"] = search_path()
 
 
 def done(result: dict[str, Any], what: str) -> None:

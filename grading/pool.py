@@ -61,14 +61,9 @@ class LocalWorker:
     def __init__(self) -> None:
         self._pool: Executor | None = None
 
-    def start(self) -> None:
-        """Begin to start it, while this process does something else."""
-        self.submit(bool)
-
     def submit(self, function: Callable[..., Any], *args: Any) -> Future:
         if self._pool is None:
             context = multiprocessing.get_context("forkserver")
-            context.set_forkserver_preload([PRELOADED])
             self._pool = ProcessPoolExecutor(1, context, _prepare)
         try:
             return self._pool.submit(function, *args)

@@ -22,6 +22,7 @@ from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
+from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.preprocessors import LimitOutput
 from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution
 
@@ -111,7 +112,10 @@ def _ending_if_it_hangs(seconds: float) -> Iterator[None]:
 
 @lru_cache(maxsize=16)
 def _parsed(released: bytes) -> NotebookNode:
-    return nbformat.reads(released.decode("utf-8"), as_version=4)
+    """Held to nbgrader's form once for all its submissions: their metadata are the release's."""
+    notebook = nbformat.reads(released.decode("utf-8"), as_version=4)
+    MetadataValidator().validate_nb(notebook)
+    return notebook
 
 
 def _text(notebook: NotebookNode) -> str:

@@ -47,11 +47,9 @@ def main(arguments: Sequence[str]) -> None:
         "JUPYTERHUB_DEFAULT_URL": f"/lab/tree/{opened}" if opened else "/lab",
         # What nbgrader is told in the course's folder holds for a learner's copy too.
         "JUPYTER_CONFIG_PATH": os.pathsep.join([str(_configure(root, instructor)), str(course)]),
-        "JUPYTER_RUNTIME_DIR": str(
-            Path.home() / ".jupyter-run"
-        ),  # short: a socket's path has at most 107 bytes
-        # nbgrader calls `alembic`, which lies beside this Python, by its name.
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
+        # Short: a socket's path has at most 107 bytes.
+        "JUPYTER_RUNTIME_DIR": str(Path.home() / ".jupyter-run"),
+        "PATH": lab.search_path(),
     }
     os.chdir(root)  # nbgrader takes the folder a server was started in for the course's
     words = [sys.executable, "-P", "-m", "jupyterhub.singleuser", *arguments]

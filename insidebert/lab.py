@@ -285,6 +285,11 @@ def write_configuration(folder: Path, root: Path, role: str, exchange: Path | No
         path.write_text(json.dumps(content, indent=2), encoding="utf-8")
 
 
+def search_path() -> str:
+    """PATH for whatever runs nbgrader, which calls `alembic`, a program beside this Python, by its name."""
+    return os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+
+
 def _serve(course: Path, configuration: Path, notebook: str, port: int, *, open_browser: bool) -> int:
     """Runs JupyterLab as a child, so that it is the same on every system, and waits for it."""
     paths = [str(configuration), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
@@ -297,11 +302,9 @@ def _serve(course: Path, configuration: Path, notebook: str, port: int, *, open_
         "--Application.log_level=WARN",
         "--allow-root",  # often a container's only user; the server answers this machine alone, with a token
     ]
-    # nbgrader calls `alembic`, which lies beside this Python, by its name.
-    programs = [str(Path(sys.executable).parent), *filter(None, [os.environ.get("PATH")])]
     environment = os.environ | {
         "JUPYTER_CONFIG_PATH": os.pathsep.join(paths),
-        "PATH": os.pathsep.join(programs),
+        "PATH": search_path(),
     }
     with subprocess.Popen(words, cwd=course, env=environment) as server, _passing_on_sigterm(server):
         while True:

@@ -18,7 +18,7 @@ from insidebert.cli import CommandError
 DEFAULT = "inside-bert-learner"  # in the person's home
 RECORD = Path(".insidebert", "workspace.json")  # what was laid here: {name: fingerprint}
 PATTERNS = ("lessons/*.ipynb", "exercises/*/*")
-CONFIGURATION = Path(__file__).parents[1] / "grading" / "learner" / "nbgrader_config.py"
+CONFIGURATION = Path(__file__).parent / "learner" / "nbgrader_config.py"
 
 
 def locate(course: Path, wanted: str | None = None) -> Path:
@@ -99,13 +99,13 @@ def fingerprint(path: Path) -> str:
 
 def _sources(course: Path) -> dict[str, Path]:
     """What a learner gets, by its name in the workspace."""
-    found = {
+    notebooks = {
         path.relative_to(course).as_posix(): path
         for pattern in PATTERNS
         for path in sorted(course.glob(pattern))
         if path.is_file() and not any(part.startswith(".") for part in path.relative_to(course).parts)
     }
-    return found | ({CONFIGURATION.name: CONFIGURATION} if CONFIGURATION.is_file() else {})
+    return notebooks | {CONFIGURATION.name: CONFIGURATION}
 
 
 def _replace(target: Path, content: bytes) -> None:

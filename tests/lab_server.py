@@ -69,13 +69,13 @@ class LabServer:
                     if cell["cell_type"] == "code" and not any(
                         said["msg_type"] == "error" for said in messages
                     ):
-                        messages += _execute(channel, cell["source"])
+                        messages += execute(channel, cell["source"])
         finally:
             self.ask(f"/api/sessions/{session['id']}", method="DELETE")
         return messages
 
 
-def _execute(channel: websocket.WebSocket, code: str) -> Iterator[dict[str, Any]]:
+def execute(channel: websocket.WebSocket, code: str) -> Iterator[dict[str, Any]]:
     """What the kernel says while it runs one cell, until it is idle again."""
     identity = uuid.uuid4().hex
     header = {

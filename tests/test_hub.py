@@ -28,8 +28,7 @@ import websocket
 
 from insidebert.lab import free_port
 from tests.lab_page import wait_until
-from tests.lab_server import PATIENCE
-from tests.lab_server import _execute as execute
+from tests.lab_server import PATIENCE, execute
 
 pytestmark = [
     pytest.mark.slow,

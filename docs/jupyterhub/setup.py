@@ -138,7 +138,7 @@ def lay_learners_folder(folder: Path, exchange: Path) -> None:
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         fresh = Path(scratch, folder.name)
         copy(SOURCE / "lessons", fresh / "lessons")
-        copy(SOURCE / "grading" / "learner" / "nbgrader_config.py", fresh / "nbgrader_config.py")
+        copy(SOURCE / "insidebert" / "learner" / "nbgrader_config.py", fresh / "nbgrader_config.py")
         tell_nbgrader(fresh / "nbgrader_config.py", exchange)
         for path in [fresh, *fresh.rglob("*")]:
             path.chmod(0o755 if path.is_dir() else 0o644)

@@ -36,7 +36,6 @@ PRELOAD = (
     "IPython.core.oinspect",
     "IPython.extensions.storemagic",
     "pygments.formatters.terminal256",
-    "sqlite3",
     "stack_data",
     "tornado.platform.asyncio",
     "checks.probing",
