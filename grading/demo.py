@@ -108,10 +108,24 @@ def run(args: argparse.Namespace) -> int:
         raise CommandError(f"{args.keep} is not an empty folder; name one that is not there yet.")
     for target in filter(None, (args.report, args.picture)):
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.touch()  # better now than after the class has been graded
-    with tempfile.TemporaryDirectory(prefix="insidebert-demo-", ignore_cleanup_errors=True) as scratch:
-        demo(home, args.keep or Path(scratch), report=args.report, picture=args.picture, kept=bool(args.keep))
+        target.open("a").close()  # better now than after the class has been graded
+    with _folder(args.keep) as folder:
+        demo(home, folder, report=args.report, picture=args.picture, kept=bool(args.keep))
     return 0
+
+
+@contextmanager
+def _folder(keep: Path | None) -> Iterator[Path]:
+    """Where to make the course. What is to be kept is gone as well when it was not made to the end."""
+    if keep is None:
+        with tempfile.TemporaryDirectory(prefix="insidebert-demo-", ignore_cleanup_errors=True) as scratch:
+            yield Path(scratch)
+        return
+    try:
+        yield keep
+    except BaseException:
+        shutil.rmtree(keep, ignore_errors=True)
+        raise
 
 
 def demo(home: Path, folder: Path, *, report: Path | None, picture: Path | None, kept: bool) -> None:

@@ -3,7 +3,11 @@
 It also starts the template that the workers' kernels are forked from: one for all of them.
 """
 
-from grading.startup import lighten
+import signal
+
+signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is for the command to handle
+
+from grading.startup import lighten  # noqa: E402 - after what may interrupt it
 
 lighten()
 

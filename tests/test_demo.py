@@ -139,3 +139,15 @@ def test_a_broken_configuration_is_one_sentence_and_status_2(tmp_path, text, say
     assert says in ran.stderr
     assert len(ran.stderr.strip().splitlines()) == 1
     assert "Traceback" not in ran.stderr
+
+
+def test_a_demo_that_fails_leaves_nothing_in_the_way_of_the_next(tmp_path):
+    shutil.copytree(ROOT / "solutions" / ASSIGNMENT, tmp_path / "solutions" / ASSIGNMENT)
+    (tmp_path / "lessons").mkdir()
+    (tmp_path / "lessons" / "01_first.ipynb").touch()
+    (tmp_path / "nbgrader_config.py").write_text("c = get_config(\n", encoding="utf-8")
+    for _ in range(2):
+        ran = insidebert("demo", "--keep", "kept", cwd=tmp_path)
+        assert ran.returncode == 2
+        assert "SyntaxError" in ran.stderr
+        assert not (tmp_path / "kept").exists()

@@ -324,6 +324,7 @@ def test_two_graders_in_one_course_are_one_too_many(tmp_path):
     [
         (["--course", "{empty}"], "is no course"),
         (["--course", "{course}", "--report", "{empty}/file/report.json"], "file"),
+        (["--course", "{course}", "--report", "{empty}"], "empty"),
     ],
 )
 def test_the_command_ends_with_one_sentence_and_status_2(course, tmp_path, capsys, words, says):

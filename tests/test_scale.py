@@ -293,10 +293,28 @@ def solve(course, student):
 
 
 def command(course, *words):
+    """In a process group of its own, as a terminal starts it."""
     words = [sys.executable, "-m", "insidebert", "grade", "--course", str(course.root), *words]
     return subprocess.Popen(
-        words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8"
+        words,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        start_new_session=True,
     )
+
+
+def test_ctrl_c_while_the_workers_still_import_is_no_traceback(empty_course, tmp_path):
+    course = copy_of(empty_course, tmp_path / "course")
+    started = command(course)
+    children = psutil.Process(started.pid).children
+    _until(lambda: any("forkserver" in " ".join(child.cmdline()) for child in children()))
+    time.sleep(1)  # into its imports, which take several
+    os.killpg(started.pid, signal.SIGINT)  # a terminal tells all of them
+    said, _ = started.communicate(timeout=120)
+    assert (started.returncode, "Traceback" in said) == (130, False), said
 
 
 @pytest.mark.slow
