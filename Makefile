@@ -14,7 +14,7 @@ help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
 lab: $(READY)  ## open JupyterLab on the first lesson; make lab ARGS="--port 8890" passes arguments
-	@$(BIN)/python -m insidebert lab $(ARGS)
+	@$(BIN)/python -P -m insidebert lab $(ARGS)
 
 test: $(READY)  ## set up what the tests need, then lint, type-check and run everything
 	@bash tests/system_packages.sh
@@ -22,16 +22,16 @@ test: $(READY)  ## set up what the tests need, then lint, type-check and run eve
 	@$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder $(ARGS)
 
 demo: $(READY)  ## a class of learners, from release to grades, in a temporary course
-	@$(BIN)/python -m insidebert demo $(ARGS)
+	@$(BIN)/python -P -m insidebert demo $(ARGS)
 
 book: $(READY)  ## the executed lessons as a static site, build/book/html (minutes)
 	@$(BIN)/python docs/book/build.py $(ARGS)
 
 doctor: $(READY)  ## what is installed here, what is missing, and the cure
-	@$(BIN)/python -m insidebert doctor
+	@$(BIN)/python -P -m insidebert doctor
 
 release: $(READY)  ## regenerate exercises/ from solutions/
-	@$(BIN)/python -m insidebert release $(ARGS)
+	@$(BIN)/python -P -m insidebert release $(ARGS)
 
 check: $(READY)  ## ruff and mypy
 	@$(BIN)/python -m ruff check .

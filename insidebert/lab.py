@@ -82,6 +82,8 @@ def run(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="insidebert-lab-", ignore_cleanup_errors=True) as folder:
         write_configuration(Path(folder), root, role, _exchange(course, role))
         print(f"JupyterLab for {role}s opens {root / notebook}. Stop it with Ctrl-C, twice.", flush=True)
+        if os.environ.get("JUPYTER_TOKEN"):  # Jupyter shows no address with a token that it has not made
+            print(f"Its address is http://localhost:{port}/lab; it asks for your JUPYTER_TOKEN.", flush=True)
         return _serve(root, Path(folder), notebook, port, open_browser=not args.no_browser)
 
 
@@ -143,6 +145,8 @@ def choose_notebook(course: Path, wanted: str | None) -> str:
         CommandError: no such notebook.
     """
     present = lessons(course)
+    if not present:
+        raise CommandError(f"there is no lesson in {course / 'lessons'}; stop its server and start again.")
     if wanted is None:
         return present[0].relative_to(course).as_posix()
     number = f"{int(wanted):02d}" if re.fullmatch(r"\d{1,2}", wanted) else None
@@ -299,7 +303,7 @@ def _serve(course: Path, configuration: Path, notebook: str, port: int, *, open_
         f"--ServerApp.root_dir={course}",
         f"--LabApp.default_url=/lab/tree/{quote(notebook)}",
         f"--ServerApp.open_browser={open_browser}",
-        "--Application.log_level=WARN",
+        "--Application.log_level=ERROR",  # warnings are for those who run servers for others; it says the address still
         "--allow-root",  # often a container's only user; the server answers this machine alone, with a token
     ]
     environment = os.environ | {

@@ -184,6 +184,11 @@ def test_a_lesson_has_several_names(course: Path, wanted: str | None, notebook: 
     assert lab.choose_notebook(course, wanted) == notebook
 
 
+def test_a_workspace_without_lessons_is_said_to_be_one(tmp_path: Path) -> None:
+    with pytest.raises(cli.CommandError, match="no lesson in"):
+        lab.choose_notebook(tmp_path, None)
+
+
 def test_the_course_is_found_from_a_folder_inside_it(course: Path) -> None:
     assert lab.find_course(course / "exercises") == course
 

@@ -46,6 +46,13 @@ def test_it_answers(server: LabServer) -> None:
     assert page(server)["appName"] == "JupyterLab"
 
 
+def test_it_says_where_it_answers_and_no_more(server: LabServer) -> None:
+    said = (server.course.parent / "lab.log").read_text(encoding="utf-8").splitlines()
+    port = server.url.rpartition(":")[2]
+    assert said[1] == f"Its address is http://localhost:{port}/lab; it asks for your JUPYTER_TOKEN."
+    assert not [line for line in said if line.startswith("[W")]
+
+
 def test_it_serves_the_first_lesson(server: LabServer) -> None:
     first = lessons(server.course)[0].name
     assert server.ask(f"/api/contents/lessons/{first}?type=notebook")["content"]["cells"]
