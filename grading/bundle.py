@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 from insidebert.workspace import CONFIGURATION
 
 # (folder, patterns): everything else stays at home.

@@ -8,7 +8,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 if TYPE_CHECKING:
     from nbgrader.apps.zipcollectapp import ZipCollectApp

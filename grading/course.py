@@ -16,7 +16,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets import TraitError
 from traitlets.config import Config, PyFileConfigLoader
 
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 from insidebert.lab import search_path
 
 CONFIG_FILE = "nbgrader_config.py"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 if TYPE_CHECKING:
     from grading.course import Course

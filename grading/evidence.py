@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 
 from checks.protocol import Finding, Verdict
 from grading.judging import evidence_in, graded_cells, judge_notebook
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 FILE = "evidence.json"
 MAX_EVIDENCE = 500_000  # characters of one check's evidence; who leaves more is told so instead

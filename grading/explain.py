@@ -20,7 +20,7 @@ from checks.render import heading
 from grading import evidence
 from grading.flags import noted
 from grading.judging import graded_cells, recorded
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 if TYPE_CHECKING:
     from rich.console import Console

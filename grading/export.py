@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 if TYPE_CHECKING:
     from grading.course import Course

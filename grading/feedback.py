@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 from insidebert.lab import configured_exchange, make_exchange
 
 if TYPE_CHECKING:

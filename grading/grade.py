@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 if TYPE_CHECKING:
     from grading.pool import Worker

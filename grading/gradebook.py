@@ -31,7 +31,7 @@ from tornado.log import app_log
 
 from grading import sqlite  # noqa: F401 - sets up every connection
 from grading.course import Course
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 Result = TypeVar("Result")
 

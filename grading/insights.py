@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 STATES = ("correct", "partial", "incorrect", "crashed", "not_attempted")
 # What says nothing about what somebody understood.

@@ -24,7 +24,7 @@ from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
 
 from grading.flags import printable
 from grading.intake import MAX_BYTES
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 MAX_TOTAL = 4 * 2**30  # bytes of a whole class
 _MAX_TABLE = 2**20  # bytes of the table of contents of a learner's archive

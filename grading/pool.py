@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 ATTEMPTS = 3
 PRELOADED = "grading.preloaded"

@@ -19,7 +19,7 @@ from grading.judging import graded_cells
 from grading.pool import Done, Task, Worker, work
 from grading.sandbox.isolation import NONE, Isolation, detect
 from grading.worker import Terms, grade
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 _TRIES = 2  # a statistical check misses once in many thousand draws; twice in a row is no accident
 

@@ -21,7 +21,7 @@ from grading.report import Report, Row
 from grading.sandbox.isolation import Isolation
 from grading.sandbox.limits import Limits
 from grading.worker import Terms, grade
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 Progress = Callable[[int, int, str], None]
 

@@ -15,13 +15,10 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import EntryPoint, entry_points
 
-from insidebert import __version__
+from insidebert import __version__, doctor, lab
+from insidebert.errors import CommandError
 
 PLUGINS = "insidebert.commands"
-
-
-class CommandError(Exception):
-    """What a person can put right: printed as one sentence, exit status 2, no traceback."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -53,8 +50,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     """Every command's arguments; plug-ins are imported only when the words may be theirs."""
-    from insidebert import doctor, lab  # here, because they import `CommandError` from this module
-
     parser = argparse.ArgumentParser(
         prog="insidebert",
         description="A hands-on course on how BERT is pre-trained, what it is made of, how it is fine-tuned.",

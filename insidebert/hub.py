@@ -16,7 +16,7 @@ from pathlib import Path
 import platformdirs
 
 from insidebert import lab, workspace
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 COURSE = "INSIDEBERT_COURSE"
 FOLDER = "inside-bert"  # a learner's workspace, in their home

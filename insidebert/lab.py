@@ -24,7 +24,7 @@ from typing import Any
 from urllib.parse import quote
 
 from insidebert import workspace
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 EXCHANGE = "INSIDEBERT_EXCHANGE"  # names the exchange directory where nothing else does
 FIRST_PORT, PORTS = 8888, 100

@@ -236,13 +236,6 @@ class PretrainingModel(nn.Module):
         return model.eval()
 
 
-def load_checkpoint() -> tuple[PretrainingModel, Any]:
-    """(model, tokenizer): the small BERT that was trained for the course, in float32, in evaluation mode."""
-    from insidebert.sources import load_tokenizer
-
-    return PretrainingModel.from_pretrained(CHECKPOINT), load_tokenizer()
-
-
 def renamed(name: str, prefixes: dict[str, str]) -> str:
     for old, new in prefixes.items():
         if name.startswith(old):

@@ -5,15 +5,13 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from transformers import BertTokenizer
 
 from insidebert.packing import length_batches, pack_pair
 from insidebert.pairs import segment_pairs
-
-if TYPE_CHECKING:
-    from insidebert.pretrain import Recipe
+from insidebert.pretraining_recipe import Recipe
 
 Documents = list[list[list[int]]]  # sentences as token ids, without special tokens
 

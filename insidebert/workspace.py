@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 DEFAULT = "inside-bert-learner"  # in the person's home
 RECORD = Path(".insidebert", "workspace.json")  # what was laid here: {name: fingerprint}

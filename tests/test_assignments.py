@@ -19,7 +19,7 @@ from grading.judging import graded_cells, judge_notebook, question_of, recorded
 from grading.release import release
 from grading.sandbox.isolation import NONE, detect
 from grading.sandbox.limits import Limits
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 ROOT = Path(__file__).parents[1]
 ASSIGNMENTS = sorted(path.stem for path in (ROOT / "solutions").glob("*/*.ipynb"))

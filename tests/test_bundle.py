@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from grading.bundle import write_bundle
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 ROOT = Path(__file__).parents[1]
 

@@ -17,6 +17,7 @@ import pytest
 
 from insidebert import cli, doctor, lab
 from insidebert.doctor import Finding
+from insidebert.errors import CommandError
 
 
 def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -72,7 +73,7 @@ def stubborn(commands: object) -> None:
     """A plug-in whose command finds something a person can put right."""
 
     def refuse(_args: object) -> int:
-        raise cli.CommandError("the course has no assignments; make one in solutions/.")
+        raise CommandError("the course has no assignments; make one in solutions/.")
 
     commands.add_parser("stubborn").set_defaults(run=refuse)  # type: ignore[attr-defined]
 
@@ -185,7 +186,7 @@ def test_a_lesson_has_several_names(course: Path, wanted: str | None, notebook: 
 
 
 def test_a_workspace_without_lessons_is_said_to_be_one(tmp_path: Path) -> None:
-    with pytest.raises(cli.CommandError, match="no lesson in"):
+    with pytest.raises(CommandError, match="no lesson in"):
         lab.choose_notebook(tmp_path, None)
 
 
@@ -239,7 +240,7 @@ def test_the_exchange_is_made_where_a_person_may_write(
     assert (tmp_path / "a" / "b").is_dir()
     (tmp_path / "file").touch()
     monkeypatch.setenv(lab.EXCHANGE, str(tmp_path / "file"))
-    with pytest.raises(cli.CommandError, match=lab.EXCHANGE):
+    with pytest.raises(CommandError, match=lab.EXCHANGE):
         lab.make_exchange()
 
 

@@ -17,7 +17,7 @@ from checks.questions import find
 from grading import evidence
 from grading.explain import explain, explanation
 from grading.judging import graded_cells
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 from tests.small_course import ASSIGNMENT, RIGHT, SEED, add_graded, make_course
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # nbgrader's own

@@ -19,7 +19,8 @@ from grading.grade import the_only_grader
 from grading.gradebook import Unusable, Writer
 from grading.journal import Journal, write_whole
 from grading.report import table
-from insidebert.cli import CommandError, main
+from insidebert.cli import main
+from insidebert.errors import CommandError
 from tests import small_run
 from tests.small_course import ASSIGNMENT
 from tests.small_run import PART, Inline, copy_of, grade, hand_in, look_up, totals

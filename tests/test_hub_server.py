@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from insidebert import hub
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="JupyterHub does not run there")
 SETUP = Path(__file__).parents[1] / "docs" / "jupyterhub" / "setup.py"

@@ -17,7 +17,8 @@ from checks.questions import all_questions
 from grading.causes import cause_of
 from grading.insights import link, read_rows, summarise
 from grading.insights_page import render
-from insidebert.cli import CommandError, main
+from insidebert.cli import main
+from insidebert.errors import CommandError
 
 MUTANTS = [
     (info.name, question, finding)

@@ -24,7 +24,7 @@ from grading.course import Course
 from grading.flags import Flag, hints, noted
 from grading.intake import MAX_BYTES, find_notebook, read_slip, take_in
 from grading.release import release
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 from tests.hostile import ASSIGNMENT, ATTACKED, NEIGHBOUR, RIGHT, attacks_in, hand_in, make_course, notebook
 
 ROOT = Path(__file__).parents[1]

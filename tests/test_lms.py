@@ -14,7 +14,7 @@ import pytest
 from grading.collect import collect, run
 from grading.course import Course
 from grading.lms import Owner, owner_of
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 ROOT = Path(__file__).parents[1]
 ASSIGNMENT = "parameter_budget"

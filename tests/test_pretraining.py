@@ -17,8 +17,10 @@ from transformers import BertConfig, BertForPreTraining, BertTokenizer
 
 from insidebert import pretrain as training
 from insidebert import pretraining, starting
-from insidebert.pretrain import Recipe, evaluate, pretrain
+from insidebert.pretrain import evaluate, pretrain
 from insidebert.pretraining import PretrainingModel
+from insidebert.pretraining_recipe import Recipe
+from insidebert.sources import load_pretraining_model, load_tokenizer
 
 V = 60
 RECIPE = Recipe(
@@ -488,7 +490,7 @@ DOCUMENTATION = [  # written for this test, in the corpus's manner
 
 
 def test_the_checkpoint_guesses_hidden_pieces() -> None:
-    model, tokenizer = pretraining.load_checkpoint()
+    model, tokenizer = load_pretraining_model(offline=True), load_tokenizer(offline=True)
     assert model.token_table.shape[0] == len(tokenizer) == 30522
     right, surprise, count = 0, 0.0, 0
     for sentence in DOCUMENTATION:

@@ -21,7 +21,7 @@ from grading import worker
 from grading.gradebook import Writer
 from grading.pool import ATTEMPTS, Task, WorkerDied, cluster_workers, local_workers, work
 from grading.sandbox.isolation import NONE
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 from tests import small_run
 from tests.postgres import Server
 from tests.small_course import ASSIGNMENT, ROOT

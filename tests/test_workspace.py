@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from insidebert import cli, workspace
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 LESSON, EXERCISE = "lessons/00_start_here.ipynb", "exercises/a/a.ipynb"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from insidebert.cli import CommandError
+from insidebert.errors import CommandError
 
 
 class SandboxUnavailable(CommandError):
