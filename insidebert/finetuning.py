@@ -170,7 +170,8 @@ PUBLISHED_GRID = {"batch_size": (16, 32), "learning_rate": (5e-5, 3e-5, 2e-5), "
 
 # Ours, not the paper's: for the small embedded encoder on the few hundred rows of this course, chosen on their
 # validation sets. So few rows make so few steps that a higher rate and more epochs are needed to get anywhere.
-# For entities and answers with the tables kept (`keep_tables`), for answers in the nearest sentences (`shortlist`).
+# For entities and answers with the tables kept (`keep_tables`); for entities with the capitals marked
+# (`word_features`), for answers in the nearest sentences (`shortlist`).
 LAPTOP = {
     "sentiment": Recipe(batch_size=16, learning_rate=1e-4, epochs=5),
     "entities": Recipe(batch_size=8, learning_rate=3e-4, epochs=10),

@@ -151,6 +151,26 @@ def test_word_features_label_each_word_once(tokenizer: Any) -> None:
     assert labelled == [5, 0, 0] and len(feature["labels"]) == len(feature["input_ids"])
 
 
+def test_capitals_are_marked_by_the_segment_of_every_piece_of_their_word(tokenizer: Any) -> None:
+    rows = [{"tokens": ["the", "Czechoslovakian", "iPod", '"', "Élite"], "ner_tags": [0] * 5}]
+    [plain] = word_features(rows, tokenizer, num_labels=9)
+    [marked] = word_features(rows, tokenizer, num_labels=9, capitals=True)
+    pieces = tokenizer.convert_ids_to_tokens(marked["input_ids"])
+    segments = dict(zip(pieces, marked["token_type_ids"], strict=True))
+    assert segments == {
+        "[CLS]": 0,
+        "the": 0,
+        "czechoslovakia": 1,
+        "##n": 1,
+        "ipod": 0,
+        '"': 0,
+        "elite": 1,
+        "[SEP]": 0,
+    }
+    assert not any(plain["token_type_ids"])
+    assert plain["input_ids"] == marked["input_ids"]
+
+
 def test_long_rows_are_cut_with_their_labels(tokenizer: Any) -> None:
     rows = [{"tokens": ["one"] * 900, "ner_tags": [0] * 900, "sentence": "one " * 900, "label": 1}]
     [words] = word_features(rows, tokenizer, num_labels=2, max_length=512)
