@@ -83,8 +83,8 @@ def _show(assignment: str, verdict: Verdict) -> Any:
             print(as_text(verdict))
         return NotAttempted(verdict)
     if verdict.state == "correct":
-        display_html(as_html(verdict), as_text(verdict))
+        display_html(as_html(verdict, in_exercise=True), as_text(verdict))
         return None
-    if not validating and display_html(as_html(verdict), ""):
+    if not validating and display_html(as_html(verdict, in_exercise=True), ""):
         raise CheckFailed(verdict, f"{verdict.question}: {verdict.state} (the reason stands above)")
     raise CheckFailed(verdict, as_text(verdict))

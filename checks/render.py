@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
+from checks.lessons import address, place
 from checks.protocol import Finding, State, Verdict
 
 _HEADINGS: dict[State, tuple[str, str]] = {
@@ -26,6 +27,7 @@ _HEADINGS: dict[State, tuple[str, str]] = {
 _NOT_CHECKED = {
     "timed_out", "no_evidence", "evidence_twice", "bad_evidence", "earlier_cell_failed", "check_not_run",
 }  # fmt: skip
+_FROM_AN_EXERCISE = "../../"  # to the course's folder
 _WIDTH = 300  # characters of one value; a verdict has five lines, whatever an answer returned
 
 
@@ -46,15 +48,20 @@ def as_text(verdict: Verdict) -> str:
     return "\n".join(lines)
 
 
-def as_html(verdict: Verdict) -> str:
-    """The verdict as a self-contained piece of HTML; everything that came from an answer is escaped."""
+def as_html(verdict: Verdict, *, in_exercise: bool = False) -> str:
+    """The verdict as a self-contained piece of HTML; everything that came from an answer is escaped.
+
+    `in_exercise` makes a link of where to read on, which leads there from an exercise's folder and nowhere else.
+    """
     title, colour = heading(verdict), _HEADINGS[verdict.state][1]
-    rows = [row for finding in verdict.findings[:1] for row in _rows(finding)]
+    rows = [
+        (label, html.escape(value)) for finding in verdict.findings[:1] for label, value in _rows(finding)
+    ]
     if verdict.state != "correct" and verdict.lesson:
-        rows.append(("read on", verdict.lesson))
+        rows.append(("read on", _lesson(verdict.lesson, linked=in_exercise)))
     body = "".join(
         f'<div style="display:flex;margin:.25em 0 0 0"><span style="flex:0 0 6.5em;'
-        f'color:var(--jp-ui-font-color2,#555)">{html.escape(label)}</span><span>{html.escape(value)}</span></div>'
+        f'color:var(--jp-ui-font-color2,#555)">{label}</span><span>{value}</span></div>'
         for label, value in rows
     )
     return (
@@ -64,6 +71,14 @@ def as_html(verdict: Verdict) -> str:
         f'border-radius:.8em;font-weight:600">'
         f"{html.escape(title)}</span> <code>{html.escape(verdict.question)}</code>{body}</div>"
     )
+
+
+def _lesson(lesson: str, *, linked: bool) -> str:
+    path, section = place(lesson)
+    if not linked or not path:
+        return html.escape(lesson)
+    target = html.escape(address(_FROM_AN_EXERCISE, path, section))
+    return f'<a href="{target}" style="color:var(--jp-content-link-color,#1565c0)">{html.escape(lesson)}</a>'
 
 
 def _rows(finding: Finding) -> list[tuple[str, str]]:
@@ -94,7 +109,7 @@ class NotAttempted:
         return "0.0"
 
     def _repr_html_(self) -> str:
-        return as_html(self.verdict)
+        return as_html(self.verdict, in_exercise=True)
 
 
 def in_notebook() -> bool:

@@ -8,14 +8,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
+from checks.lessons import place
 from insidebert.errors import CommandError
 
 STATES = ("correct", "partial", "incorrect", "crashed", "not_attempted")
@@ -185,13 +184,6 @@ def _lesson(question: str) -> tuple[str, str]:
     from checks.questions import find
 
     try:
-        found = re.fullmatch(r"(\S+\.ipynb)(?:, “(.+)”)?", find(question).lesson)
+        return place(find(question).lesson)
     except LookupError:  # a report of another course, or of an older version of this one
         return "", ""
-    return (found[1], found[2] or "") if found else ("", "")
-
-
-def link(prefix: str, lesson: str, section: str) -> str:
-    """Where a section stands: JupyterLab makes an anchor of a heading by putting hyphens for its spaces."""
-    anchor = f"#{quote(section.replace(' ', '-'))}" if section else ""
-    return f"{prefix}{quote(lesson)}{anchor}"

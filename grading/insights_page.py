@@ -10,7 +10,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 
-from grading.insights import STATES, Insights, QuestionInsight, link
+from checks.lessons import address
+from grading.insights import STATES, Insights, QuestionInsight
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _LABELS = {
@@ -56,7 +57,7 @@ def render(insights: Insights, *, names: bool, prefix: str) -> str:
         columns=_histogram(insights.shares),
         narrow=_NARROW,
         slim=_SLIM,
-        link=lambda question: link(prefix, *lessons[question]) if lessons[question][0] else "",
+        link=lambda question: address(prefix, *lessons[question]) if lessons[question][0] else "",
         where=lambda question: " ".join(
             filter(None, (lessons[question][0], "·", lessons[question][1]))
         ).rstrip(" ·"),

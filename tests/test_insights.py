@@ -13,9 +13,10 @@ from xml.etree import ElementTree
 import pytest
 
 import tests.mutants
+from checks.lessons import address
 from checks.questions import all_questions
 from grading.causes import cause_of
-from grading.insights import link, read_rows, summarise
+from grading.insights import read_rows, summarise
 from grading.insights_page import render
 from insidebert.cli import main
 from insidebert.errors import CommandError
@@ -217,4 +218,4 @@ def test_every_question_sends_its_learners_somewhere():
         [row("ada", name, 0, "incorrect", assignment=it.assignment) for name, it in all_questions().items()]
     )
     assert [question.name for question in found.questions if not (question.lesson and question.section)] == []
-    assert link("", "lessons/a b.ipynb", "2 Half & half") == "lessons/a%20b.ipynb#2-Half-%26-half"
+    assert address("", "lessons/a b.ipynb", "2 Half & half") == "lessons/a%20b.ipynb#2-Half-%26-half"

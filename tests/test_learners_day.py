@@ -343,6 +343,9 @@ def answer_and_validate(page: Page) -> None:
     expect(verdict).to_contain_text("Not right yet")
     expect(verdict).to_contain_text("expected")
     expect(verdict).to_contain_text("cause")
+    verdict.get_by_role("link").click()
+    expect(tab(page, Path(BUDGET).name)).to_be_visible()
+    tab(page, "parameter_budget.ipynb").click()
 
     fill(page, answer, RIGHT)
     run(page, answer)

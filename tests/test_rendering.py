@@ -35,6 +35,13 @@ def test_each_state_is_said_in_words_in_five_lines_at_most(state, score, says):
             assert part in text
 
 
+def test_where_to_read_on_is_a_link_in_an_exercise_alone():
+    verdict = Verdict("wordpiece", "incorrect", 0.0, (LONG,), "lessons/02_what_goes_in.ipynb, “Half & half”")
+    assert 'href="../../lessons/02_what_goes_in.ipynb#Half-%26-half"' in as_html(verdict, in_exercise=True)
+    assert "<a " not in as_html(verdict)
+    assert "<a " not in as_html(Verdict("q", "incorrect", 0.0, (LONG,), "a book"), in_exercise=True)
+
+
 def test_html_escapes_what_came_from_an_answer():
     verdict = Verdict("breakdown", "incorrect", 0.0, (Finding("x", "c", "<b>", "<img src=x>", "<i>"),))
     for tag in ("<img", "<i>", "<b>"):
