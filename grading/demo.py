@@ -176,7 +176,8 @@ def _grade(console: Any, course: Course) -> Outcome:
 
     from grading.pool import local_workers
     from grading.run import Run
-    from grading.sandbox.isolation import NONE, detect
+    from grading.sandbox.detecting import detect
+    from grading.sandbox.isolation import NONE
     from grading.sandbox.limits import Limits
 
     isolation = detect()

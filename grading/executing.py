@@ -16,7 +16,8 @@ from nbgrader.utils import is_grade, is_locked
 
 from checks import SEED_VARIABLE
 from grading.conversation import Conversation, Ended, Reply
-from grading.sandbox.isolation import Isolation, KernelLost, SandboxUnavailable, detect
+from grading.sandbox.detecting import detect
+from grading.sandbox.isolation import Isolation, KernelLost, SandboxUnavailable
 from grading.sandbox.limits import Limits
 
 __all__ = ["Execution", "Isolation", "Limits", "SandboxUnavailable", "execute"]

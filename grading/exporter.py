@@ -26,7 +26,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from grading.intake import find_notebook, read_slip, take_in
 from grading.preprocessors import Probe
-from grading.sandbox.isolation import detect
+from grading.sandbox.detecting import detect
 
 
 class Intake(NotebookExporter):

@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 
 from checks.lessons import address
-from grading.insights import STATES, Insights, QuestionInsight
+from grading.insights_summary import STATES, Insights, QuestionInsight
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _LABELS = {

@@ -17,7 +17,8 @@ from grading.gradebook import Writer
 from grading.journal import Journal, digest, digest_of_files
 from grading.judging import graded_cells
 from grading.pool import Done, Task, Worker, work
-from grading.sandbox.isolation import NONE, Isolation, detect
+from grading.sandbox.detecting import detect
+from grading.sandbox.isolation import NONE, Isolation
 from grading.worker import Terms, grade
 from insidebert.errors import CommandError
 

@@ -17,7 +17,8 @@ from grading.course import Course
 from grading.executing import execute
 from grading.judging import graded_cells, judge_notebook, question_of, recorded
 from grading.release import release
-from grading.sandbox.isolation import NONE, detect
+from grading.sandbox.detecting import detect
+from grading.sandbox.isolation import NONE
 from grading.sandbox.limits import Limits
 from insidebert.errors import CommandError
 

@@ -16,8 +16,8 @@ import tests.mutants
 from checks.lessons import address
 from checks.questions import all_questions
 from grading.causes import cause_of
-from grading.insights import read_rows, summarise
 from grading.insights_page import render
+from grading.insights_summary import read_rows, summarise
 from insidebert.cli import main
 from insidebert.errors import CommandError
 

@@ -302,18 +302,18 @@ def test_without_a_sandbox_the_button_says_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As the formgrader calls it; its dialog shows the log, then where it was raised."""
-    from grading.sandbox import bubblewrap, isolation
+    from grading.sandbox import bubblewrap, detecting
 
     course = make_course(tmp_path / "course", {})
     hand_in(course, RIGHT, "")
-    isolation.detect.cache_clear()
+    detecting.detect.cache_clear()
     with monkeypatch.context() as without:
         without.setattr(bubblewrap, "installed", lambda: None)
         said = course.api.autograde(ASSIGNMENT, RIGHT)
     assert not said["success"]
     (line,) = said["log"].splitlines()
     assert "no sandbox here: bubblewrap is not installed. sudo apt-get install bubblewrap" in line
-    assert isolation.detect().name  # looked for again: the next click works
+    assert detecting.detect().name  # looked for again: the next click works
     assert not course.folder("autograded_directory").exists()
 
 

@@ -15,8 +15,9 @@ import nbformat
 import pytest
 
 from grading.executing import execute
-from grading.sandbox import isolation
-from grading.sandbox.isolation import NONE, Isolation, SandboxUnavailable, detect, examine
+from grading.sandbox import detecting
+from grading.sandbox.detecting import detect, examine
+from grading.sandbox.isolation import NONE, Isolation, SandboxUnavailable
 from grading.sandbox.limits import Limits
 from tests.small_notebooks import PATIENT, notebook_of, run, shown
 
@@ -407,7 +408,7 @@ def test_a_bubblewrap_that_may_not_is_explained(
     refusing.write_text("#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2; exit 1\n")
     refusing.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr(isolation, "_setting", lambda name: value if name == setting else "")
+    monkeypatch.setattr(detecting, "_setting", lambda name: value if name == setting else "")
     found = examine()
     assert not found.name
     assert "No permissions to create a new namespace" in found.why
@@ -422,7 +423,7 @@ def test_a_bubblewrap_that_may_not_is_explained(
     ],
 )
 def test_what_is_not_the_machines_fault_has_its_own_cure(reason: str, cure: str) -> None:
-    assert cure in isolation.cure(reason)
+    assert cure in detecting.cure(reason)
 
 
 def test_packages_installed_side_by_side_do_not_show_what_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:

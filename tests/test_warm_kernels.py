@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from grading.sandbox.isolation import SandboxUnavailable, detect
+from grading.sandbox.detecting import detect
+from grading.sandbox.isolation import SandboxUnavailable
 from tests.small_notebooks import run
 
 if sys.platform == "linux":  # elsewhere Python lacks what these are written with, fcntl and prctl among it

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grading.sandbox.isolation import examine
+from grading.sandbox.detecting import examine
 from insidebert.doctor import Finding
 
 

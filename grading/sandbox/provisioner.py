@@ -17,7 +17,8 @@ from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import KernelProvisionerBase
 
 from checks import SEED_VARIABLE
-from grading.sandbox.isolation import KernelLost, SandboxUnavailable, detect
+from grading.sandbox.detecting import detect
+from grading.sandbox.isolation import KernelLost, SandboxUnavailable
 from grading.sandbox.limits import Limits
 from grading.sandbox.templates import CHANNELS, Kernel, kernel
 
