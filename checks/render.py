@@ -78,7 +78,8 @@ def _lesson(lesson: str, *, linked: bool) -> str:
     if not linked or not path:
         return html.escape(lesson)
     target = html.escape(address(_FROM_AN_EXERCISE, path, section))
-    return f'<a href="{target}" style="color:var(--jp-content-link-color,#1565c0)">{html.escape(lesson)}</a>'
+    style = "color:var(--jp-content-link-color,#1565c0);text-decoration:underline"
+    return f'<a href="{target}" style="{style}">{html.escape(lesson)}</a>'
 
 
 def _rows(finding: Finding) -> list[tuple[str, str]]:

@@ -269,7 +269,8 @@ def verdicts() -> list[str]:
         "not_attempted": (untouched,),
         "crashed": (wrong,),
     }
-    return [as_html(Verdict("count_parameters", *of, "lesson 03")) for of in _scored(states)]
+    lesson = "lessons/03_parameter_budget.ipynb, “Where they are”"
+    return [as_html(Verdict("count_parameters", *of, lesson), in_exercise=True) for of in _scored(states)]
 
 
 def _scored(states: dict[State, tuple[Finding, ...]]) -> Iterator[tuple[State, float, tuple[Finding, ...]]]:
@@ -353,7 +354,8 @@ predict("09.total", "How many parameters?", unit="million")
 reveal("09.total", 109.48)
 display(causal_map(), board())
 found = Finding("x", "It is counted once.", "tied", "133,547,324", "110,106,428")
-display(HTML(as_html(Verdict("count_parameters", "incorrect", 0.0, (found,), "lesson 03"))))
+lesson = "lessons/03_parameter_budget.ipynb, “Where they are”"
+display(HTML(as_html(Verdict("count_parameters", "incorrect", 0.0, (found,), lesson), in_exercise=True)))
 print("finished")"""
 
 
