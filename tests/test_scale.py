@@ -314,7 +314,9 @@ def test_ctrl_c_while_the_workers_still_import_is_no_traceback(empty_course, tmp
     time.sleep(1)  # into its imports, which take several
     os.killpg(started.pid, signal.SIGINT)  # a terminal tells all of them
     said, _ = started.communicate(timeout=120)
-    assert (started.returncode, "Traceback" in said) == (130, False), said
+    # Interrupted inside an `exec`, as a dataclass is made by, CPython ends by the signal itself: a shell's 130 too.
+    assert started.returncode in (130, -signal.SIGINT), said
+    assert "Traceback" not in said
 
 
 @pytest.mark.slow
