@@ -2,6 +2,8 @@
 VENV  := .venv
 BIN   := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 READY := $(VENV)/.ready
+# -P: a file of this folder, such as random.py, is no module of the command's.
+INSIDEBERT := $(BIN)/python -P -m insidebert
 ARGS  ?=
 # The first Python on this machine that is new enough; `make PYTHON=…` names another.
 PYTHON ?= $(or $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -14,7 +16,7 @@ help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
 lab: $(READY)  ## open JupyterLab on the first lesson; make lab ARGS="--port 8890" passes arguments
-	@$(BIN)/python -P -m insidebert lab $(ARGS)
+	@$(INSIDEBERT) lab $(ARGS)
 
 test: $(READY)  ## set up what the tests need, then lint, type-check and run everything
 	@bash tests/system_packages.sh
@@ -22,16 +24,16 @@ test: $(READY)  ## set up what the tests need, then lint, type-check and run eve
 	@$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder $(ARGS)
 
 demo: $(READY)  ## a class of learners, from release to grades, in a temporary course
-	@$(BIN)/python -P -m insidebert demo $(ARGS)
+	@$(INSIDEBERT) demo $(ARGS)
 
 book: $(READY)  ## the executed lessons as a static site, build/book/html (minutes)
 	@$(BIN)/python docs/book/build.py $(ARGS)
 
 doctor: $(READY)  ## what is installed here, what is missing, and the cure
-	@$(BIN)/python -P -m insidebert doctor
+	@$(INSIDEBERT) doctor
 
 release: $(READY)  ## regenerate exercises/ from solutions/
-	@$(BIN)/python -P -m insidebert release $(ARGS)
+	@$(INSIDEBERT) release $(ARGS)
 
 check: $(READY)  ## ruff and mypy
 	@$(BIN)/python -m ruff check .

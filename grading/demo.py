@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
+from grading.report import claim, table
 from insidebert.errors import CommandError
 
 if TYPE_CHECKING:
@@ -107,8 +108,7 @@ def run(args: argparse.Namespace) -> int:
     if args.keep and args.keep.exists() and (not args.keep.is_dir() or any(args.keep.iterdir())):
         raise CommandError(f"{args.keep} is not an empty folder; name one that is not there yet.")
     for target in filter(None, (args.report, args.picture)):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.open("a").close()  # better now than after the class has been graded
+        claim(target)
     with _folder(args.keep) as folder:
         demo(home, folder, report=args.report, picture=args.picture, kept=bool(args.keep))
     return 0
@@ -134,7 +134,6 @@ def demo(home: Path, folder: Path, *, report: Path | None, picture: Path | None,
 
     from grading.course import done
     from grading.release import release
-    from grading.report import table
 
     console = Console(record=picture is not None, width=None if picture is None else 100)
     course = _make_course(home, folder)

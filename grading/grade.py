@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grading.report import claim, table
 from insidebert.errors import CommandError
 
 if TYPE_CHECKING:
@@ -73,8 +74,7 @@ def run(args: argparse.Namespace) -> int:
 
         return explain(Course.open(args.course), *args.explain)
     if args.report:
-        args.report.parent.mkdir(parents=True, exist_ok=True)
-        args.report.open("a").close()  # better now than after the class has been graded
+        claim(args.report)
     with workers_for(args.workers, args.scheduler) as workers:
         from grading.course import Course  # nbgrader with it: while the workers import theirs
         from grading.readiness import isolation_for
@@ -167,8 +167,6 @@ def shown(visible: bool) -> Iterator[Callable[[int, int, str], None]]:
 def _tell(outcome: Outcome, report: Path | None) -> int:
     """Show what came of it; returns the exit status."""
     from rich.console import Console
-
-    from grading.report import table
 
     console = Console()
     for assignment in dict.fromkeys(row.assignment for row in outcome.report.rows):
