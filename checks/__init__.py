@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 from typing import Any
 
-from checks.protocol import EVIDENCE_MIME, Verdict, evidence_from_json, evidence_to_json
+from checks.protocol import EVIDENCE_MIME, Finding, Question, Verdict, evidence_from_json
 
 __all__ = ["CheckFailed", "check"]
 
@@ -51,8 +52,9 @@ def check(question: str, answer: Any) -> Any:
     grading_seed = os.environ.get(SEED_VARIABLE)
     seed = int(grading_seed) if grading_seed else secrets.randbits(48)
     cases = asked.cases(seed)
-    outcomes = run_probe(asked, answer, cases, quiet=grading_seed is not None)
-    evidence = evidence_to_json(asked.name, outcomes)
+    if not grading_seed and (verdict := _stale(asked, answer)):
+        return _show(asked.assignment, verdict)
+    evidence = run_probe(asked, answer, cases, quiet=grading_seed is not None)
     if grading_seed:
         _leave(evidence)
         return None
@@ -62,6 +64,19 @@ def check(question: str, answer: Any) -> Any:
     # Through the same codec as in grading, so that the two can never disagree.
     verdict = judge(asked, cases, evidence_from_json(evidence, question=asked.name, cases=len(cases)))
     return _show(asked.assignment, verdict)
+
+
+def _stale(asked: Question, answer: Any) -> Verdict | None:
+    """A verdict that judges nothing, where the cell with the answer failed to run since it was defined."""
+    from checks.origins import cell_that_did_not_run
+
+    main = sys.modules.get("__main__")
+    error = cell_that_did_not_run(asked.name, answer, list(getattr(main, "In", ())))
+    if not error:
+        return None
+    cause = "The cell with your answer did not run, so this would judge the version before. Run it and see its error."
+    finding = Finding("cell_did_not_run", cause, got=error)
+    return Verdict(asked.name, "crashed", 0.0, (finding,), asked.lesson, asked.section)
 
 
 def _leave(evidence: dict[str, Any]) -> None:

@@ -1,18 +1,8 @@
-"""Where in the lessons a question sends its learners: a path and a heading, and the address of both."""
+"""Where in the lessons a question sends its learners: the address of a heading."""
 
 from __future__ import annotations
 
-import re
 from urllib.parse import quote
-
-
-def place(lesson: str) -> tuple[str, str]:
-    """A question's `lesson`, such as `lessons/02_what_goes_in.ipynb, “Segments”`, as path and heading.
-
-    Both are empty where it names no notebook, the heading where it names none.
-    """
-    found = re.fullmatch(r"(\S+\.ipynb)(?:, “(.+)”)?", lesson)
-    return (found[1], found[2] or "") if found else ("", "")
 
 
 def address(prefix: str, path: str, heading: str) -> str:

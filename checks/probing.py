@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from checks.protocol import Case, Question, Raised, encode, outcome_to_json
+from checks.origins import watching
+from checks.protocol import Case, Question, Raised, encode, evidence_to_json, outcome_to_json
+from checks.time_limit import DOES_NOT_END, SECONDS, within
 
 _PACKAGE = Path(__file__).parent
 
@@ -27,23 +29,42 @@ class ChangedInput(Exception):
         self.value = value
 
 
-def run_probe(question: Question, answer: Any, cases: list[Case], *, quiet: bool) -> list[dict[str, Any]]:
-    """Call `answer` on every case; one JSON outcome each (see `protocol.outcome_to_json`).
+def run_probe(
+    question: Question, answer: Any, cases: list[Case], *, quiet: bool, seconds: float = SECONDS
+) -> dict[str, Any]:
+    """Call `answer` on every case; the evidence, with one JSON outcome a case (see `protocol.outcome_to_json`).
 
     Args:
         quiet: swallow what the answer prints (autograding). Otherwise it goes to standard output, warnings and
             progress bars included: a grader that reads standard error would take them for failures.
+        seconds: that each case has. After one that does not end the others are not tried: they count like it.
 
     An exception inside the answer is an outcome, not an error here. `KeyboardInterrupt` passes, so that a time
     limit or a learner's own interrupt stops the check.
     """
+    _import_first(question, cases[0])
+    outcomes: list[dict[str, Any]] = []
     with _quiet() if quiet else contextlib.redirect_stderr(sys.stdout):
-        return [_outcome(question, answer, case) for case in cases]
+        with watching(answer, _is_learners) as handed_on:  # the smallest case says it: watching takes time
+            outcomes.append(_outcome(question, answer, cases[0], seconds))
+        for case in cases[1:]:
+            if outcomes[-1].get("raised", [""])[0] == DOES_NOT_END:
+                outcomes += [outcomes[-1]] * (len(cases) - len(outcomes))
+                break
+            outcomes.append(_outcome(question, answer, case, seconds))
+    return evidence_to_json(question.name, outcomes, *handed_on[:1])
 
 
-def _outcome(question: Question, answer: Any, case: Case) -> dict[str, Any]:
+def _import_first(question: Question, case: Case) -> None:
+    """Let the probe import what it needs by asking nobody: those seconds are not the answer's."""
+    if not {"torch", "transformers"} <= sys.modules.keys():
+        with contextlib.suppress(Exception):
+            question.probe(lambda *_, **__: None, case)
+
+
+def _outcome(question: Question, answer: Any, case: Case, seconds: float) -> dict[str, Any]:
     try:
-        return outcome_to_json(question.probe(answer, case))
+        return outcome_to_json(within(seconds, lambda: question.probe(answer, case)))
     except ChangedInput as changed:
         return outcome_to_json(changed.value, changed_input=True)
     except KeyboardInterrupt:
@@ -55,11 +76,7 @@ def _outcome(question: Question, answer: Any, case: Case) -> dict[str, Any]:
 def describe(error: BaseException) -> Raised:
     """The exception's name and message with the line of the learner's own code it came through."""
     name, message = type(error).__name__, _message(error)
-    own = [
-        frame.name
-        for frame in traceback.extract_tb(error.__traceback__)
-        if _is_learners(Path(frame.filename))
-    ]
+    own = [frame.name for frame in traceback.extract_tb(error.__traceback__) if _is_learners(frame.filename)]
     if isinstance(error, NotImplementedError) and len(own) > 1:
         # Not this answer is missing but one that it calls.
         name, message = f"{name} in {own[-1]}", f"`{own[-1]}` has no answer yet"
@@ -76,13 +93,14 @@ def _message(error: BaseException) -> str:
 def _answer_line(error: BaseException) -> str:
     """The innermost line written by the learner: not ours, not an installed package's."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if _is_learners(Path(frame.filename)):
+        if _is_learners(frame.filename):
             line = frame.line or linecache.getline(frame.filename, frame.lineno or 0).strip()
             return f"line {frame.lineno}: {line}" if line else f"line {frame.lineno}"
     return ""
 
 
-def _is_learners(path: Path) -> bool:
+def _is_learners(filename: str) -> bool:
+    path = Path(filename)
     installed = "site-packages" in path.parts or _PACKAGE in path.parents
     return not installed and Path(io.__file__).parent not in path.parents and "<frozen" not in str(path)
 

@@ -52,6 +52,7 @@ class Case:
 class Question:
     """The half of a question that may stand beside a submission: inputs and probe.
 
+    lesson  the notebook where it is explained, a path in the course; `section` is the heading in it.
     inputs  `random.Random -> list[Case]`, smallest case first; the same seed draws the same cases.
     probe   `(answer, case) -> value`, builds the arguments, calls the answer, returns what it returned.
     """
@@ -60,6 +61,7 @@ class Question:
     assignment: str
     signature: str
     lesson: str
+    section: str
     inputs: Callable[[random.Random], list[Case]]
     probe: Callable[[Any, Case], Any]
 
@@ -84,7 +86,7 @@ class Assignment:
         probe: Callable[[Any, Case], Any],
     ) -> Question:
         """One of its questions; `section` is the heading of the lesson where to read on."""
-        return Question(name, self.name, signature, f"{self.lesson}, “{section}”", inputs, probe)
+        return Question(name, self.name, signature, self.lesson, section, inputs, probe)
 
 
 @dataclass(frozen=True)
@@ -114,10 +116,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What one probe of one question left behind, one outcome per case."""
+    """What one probe of one question left behind, one outcome per case.
+
+    `handed_on` names the function of the course's own that the answer called instead of doing the work.
+    """
 
     question: str
     outcomes: tuple[Outcome, ...]
+    handed_on: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,13 +139,17 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The judgement on one question: a state, a score from 0 to 1, the findings, and where to read on."""
+    """The judgement on one question: a state, a score from 0 to 1, the findings, and where to read on.
+
+    A judge leaves `question`, `lesson` and `section` empty; `checks.judges.judge` fills them in.
+    """
 
     question: str
     state: State
     score: float
     findings: tuple[Finding, ...] = ()
     lesson: str = ""
+    section: str = ""
 
     def __post_init__(self) -> None:
         if not (0.0 <= self.score <= 1.0):  # also refuses nan
@@ -332,9 +342,10 @@ _DECODERS: dict[Any, Callable[[Any], Any]] = {
 }
 
 
-def evidence_to_json(question: str, outcomes: list[Any]) -> dict[str, Any]:
+def evidence_to_json(question: str, outcomes: list[Any], handed_on: str = "") -> dict[str, Any]:
     """Pack encoded outcomes as the JSON object a probe leaves in its cell."""
-    return {"question": question, "outcomes": outcomes}
+    packed = {"question": question, "outcomes": outcomes}
+    return packed | {"handed_on": _clean(handed_on)[:200]} if handed_on else packed
 
 
 def evidence_from_json(payload: Any, *, question: str, cases: int) -> Evidence:
@@ -360,7 +371,8 @@ def evidence_from_json(payload: Any, *, question: str, cases: int) -> Evidence:
         _hold_to_limits(data)
         if len(data["outcomes"]) != cases:
             raise BadEvidence(f"{len(data['outcomes'])} outcomes for {cases} inputs.")
-        return Evidence(question, tuple(_outcome_from_json(item) for item in data["outcomes"]))
+        outcomes = tuple(_outcome_from_json(item) for item in data["outcomes"])
+        return Evidence(question, outcomes, _clean(str(data.get("handed_on", "")))[:200])
     except BadEvidence:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:

@@ -6,11 +6,12 @@ At most five lines: the state, what came, what was expected, the likely cause, w
 from __future__ import annotations
 
 import html
+import re
 import sys
 from dataclasses import dataclass
 from typing import Any
 
-from checks.lessons import address, place
+from checks.lessons import address
 from checks.protocol import Finding, State, Verdict
 
 _HEADINGS: dict[State, tuple[str, str]] = {
@@ -26,6 +27,7 @@ _HEADINGS: dict[State, tuple[str, str]] = {
 # Where the answer was never called, or its result never came, there was nothing to raise.
 _NOT_CHECKED = {
     "timed_out", "no_evidence", "evidence_twice", "bad_evidence", "earlier_cell_failed", "check_not_run",
+    "cell_did_not_run", "does_not_end",
 }  # fmt: skip
 _FROM_AN_EXERCISE = "../../"  # to the course's folder
 _WIDTH = 300  # characters of one value; a verdict has five lines, whatever an answer returned
@@ -44,7 +46,7 @@ def as_text(verdict: Verdict) -> str:
     for finding in verdict.findings[:1]:
         lines += [f"  {label}: {value}" for label, value in _rows(finding)]
     if verdict.state != "correct" and verdict.lesson:
-        lines.append(f"  read on: {verdict.lesson}")
+        lines.append(f"  read on: {_where(verdict)}")
     return "\n".join(lines)
 
 
@@ -55,10 +57,12 @@ def as_html(verdict: Verdict, *, in_exercise: bool = False) -> str:
     """
     title, colour = heading(verdict), _HEADINGS[verdict.state][1]
     rows = [
-        (label, html.escape(value)) for finding in verdict.findings[:1] for label, value in _rows(finding)
+        (label, _with_code(html.escape(value)))
+        for finding in verdict.findings[:1]
+        for label, value in _rows(finding)
     ]
     if verdict.state != "correct" and verdict.lesson:
-        rows.append(("read on", _lesson(verdict.lesson, linked=in_exercise)))
+        rows.append(("read on", _lesson(verdict, linked=in_exercise)))
     body = "".join(
         f'<div style="display:flex;margin:.25em 0 0 0"><span style="flex:0 0 6.5em;'
         f'color:var(--jp-ui-font-color2,#555)">{label}</span><span>{value}</span></div>'
@@ -73,13 +77,22 @@ def as_html(verdict: Verdict, *, in_exercise: bool = False) -> str:
     )
 
 
-def _lesson(lesson: str, *, linked: bool) -> str:
-    path, section = place(lesson)
-    if not linked or not path:
-        return html.escape(lesson)
-    target = html.escape(address(_FROM_AN_EXERCISE, path, section))
+def _where(verdict: Verdict) -> str:
+    return f"{verdict.lesson}, “{verdict.section}”" if verdict.section else verdict.lesson
+
+
+def _lesson(verdict: Verdict, *, linked: bool) -> str:
+    shown = html.escape(_where(verdict))
+    if not linked or not verdict.section:
+        return shown
+    target = html.escape(address(_FROM_AN_EXERCISE, verdict.lesson, verdict.section))
     style = "color:var(--jp-content-link-color,#1565c0);text-decoration:underline"
-    return f'<a href="{target}" style="{style}">{html.escape(lesson)}</a>'
+    return f'<a href="{target}" style="{style}">{shown}</a>'
+
+
+def _with_code(escaped: str) -> str:
+    """What stands between back-ticks, as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped)
 
 
 def _rows(finding: Finding) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 
 from checks.judges import judge
-from checks.judges.comparing import show_value
+from checks.judges.showing import show_value
 from checks.protocol import Array, BadEvidence, Case, Finding, Outcome, Question, Verdict, evidence_from_json
 from checks.questions import find
 from checks.render import heading
@@ -113,6 +113,7 @@ def _what_came(
         record["score"],
         tuple(Finding(it, "") for it in record["findings"]),
         question.lesson,
+        question.section,
     )
     part = kept["questions"].get(question.name) if kept else None
     if kept is None or part is None:
@@ -185,7 +186,7 @@ def show(found: Explanation, console: Console) -> None:
         for finding in found.again.findings:
             _show_finding(finding, console, "today")
     if verdict.state != "correct":
-        console.print(Text(f"read on: {found.question.lesson}", style="dim"))
+        console.print(Text(f"read on: {found.question.lesson}, “{found.question.section}”", style="dim"))
 
 
 def _points_line(found: Explanation) -> str:

@@ -9,15 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from checks.lessons import place
 from insidebert.errors import CommandError
 
 STATES = ("correct", "partial", "incorrect", "crashed", "not_attempted")
 # What says nothing about what somebody understood.
 UNTELLING = {
     "not_attempted", "unexpected_value", "wrong_type", "raises", "timed_out", "no_evidence", "evidence_twice",
-    "bad_evidence", "earlier_cell_failed", "check_not_run", "not_gradable",
+    "bad_evidence", "earlier_cell_failed", "check_not_run", "not_gradable", "does_not_end",
 }  # fmt: skip
+# Where the sentence only says how many inputs of one learner failed.
+_GENERAL = {"unexpected_value": "Wrong, in no way that has a name yet."}
 _AGAIN = 5  # how many things a lesson can explain again
 
 
@@ -89,7 +90,7 @@ def _checked(row: dict[str, Any]) -> dict[str, Any]:
     if row["state"] not in STATES:
         raise ValueError(f"{str(row['state'])[:40]!r} is no state")
     points, max_points = float(row["points"]), float(row["max_points"])
-    names = {key: [str(name) for name in row.get(key, ())] for key in ("findings", "flags")}
+    names = {key: [str(name) for name in row.get(key, ())] for key in ("findings", "causes", "flags")}
     texts = {key: str(row[key]) for key in ("student", "assignment", "question", "state")}
     return {**texts, **names, "share": min(1.0, max(0.0, points / max_points if max_points else 0.0))}
 
@@ -118,15 +119,16 @@ def summarise(rows: Sequence[dict[str, Any]]) -> Insights:
 
 
 def _question(assignment: str, name: str, rows: list[dict[str, Any]]) -> QuestionInsight:
-    from grading.causes import cause_of
-
     states = Counter(row["state"] for row in rows)
     who: dict[str, list[str]] = {}
+    causes: dict[str, str] = dict(_GENERAL)
     for row in rows:
-        for finding in dict.fromkeys(row["findings"]):
+        said = [*row["causes"], *[""] * len(row["findings"])]  # an older report says none
+        for finding, cause in dict(zip(row["findings"], said, strict=False)).items():
             who.setdefault(finding, []).append(row["student"])
+            causes.setdefault(finding, cause or f"{finding.replace('_', ' ').capitalize()}.")
     mistakes = [
-        Mistake(name, finding, cause_of(assignment, name, finding), tuple(sorted(students)), len(rows))
+        Mistake(name, finding, causes[finding], tuple(sorted(students)), len(rows))
         for finding, students in who.items()
         if finding != "not_attempted"  # its state says so
     ]
@@ -141,6 +143,7 @@ def _lesson(question: str) -> tuple[str, str]:
     from checks.questions import find
 
     try:
-        return place(find(question).lesson)
+        found = find(question)
+        return found.lesson, found.section
     except LookupError:  # a report of another course, or of an older version of this one
         return "", ""

@@ -126,7 +126,7 @@ def is_verdict(cell: NotebookNode) -> bool:
 
 
 def _refused(question: Question, finding: Finding) -> Verdict:
-    return Verdict(question.name, "crashed", 0.0, (finding,), question.lesson)
+    return Verdict(question.name, "crashed", 0.0, (finding,), question.lesson, question.section)
 
 
 def _why_no_evidence(cell: NotebookNode, cells: Sequence[NotebookNode]) -> Finding:

@@ -23,7 +23,8 @@ _STYLES = {
 
 @dataclass(frozen=True)
 class Row:
-    """How one learner did on one question. `findings` and `flags` are ids; `seconds` is the check's own time."""
+    """How one learner did on one question. `findings` and `flags` are ids, `causes` the sentence of each finding;
+    `seconds` is the check's own time."""
 
     student: str
     assignment: str
@@ -32,6 +33,7 @@ class Row:
     max_points: float
     state: str
     findings: list[str] = field(default_factory=list)
+    causes: list[str] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)
     seconds: float = 0.0
 

@@ -139,6 +139,7 @@ def _row(cell: NotebookNode, verdict: Verdict) -> dict[str, Any]:
         "max_points": max_points,
         "state": verdict.state,
         "findings": [finding.id for finding in verdict.findings],
+        "causes": [finding.cause for finding in verdict.findings],
         "seconds": _seconds(cell),
     }
 

@@ -15,7 +15,7 @@ import nbformat
 from nbformat.v4 import new_output
 
 from checks.probing import run_probe
-from checks.protocol import EVIDENCE_MIME, evidence_to_json
+from checks.protocol import EVIDENCE_MIME
 from checks.questions import find
 from grading import evidence
 from grading.course import Course
@@ -76,8 +76,7 @@ def add_graded(
         name = cell.metadata.nbgrader.grade_id
         if name in answers:
             question = find(name)
-            outcomes = run_probe(question, answers[name], question.cases(SEED), quiet=True)
-            data = {EVIDENCE_MIME: evidence_to_json(name, outcomes)}
+            data = {EVIDENCE_MIME: run_probe(question, answers[name], question.cases(SEED), quiet=True)}
             cell.outputs = [new_output("display_data", data=data)]
     change(notebook)
     _, kept = evidence.judge_and_keep(notebook, SEED)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
 import pytest
 
 import tests.mutants
-from checks.judges import judge
+from checks.judges import judge, judge_of
+from checks.judges.values import ValueJudge, by_name
 from checks.probing import run_probe
-from checks.protocol import evidence_from_json, evidence_to_json
+from checks.protocol import evidence_from_json
 from checks.questions import all_questions, find
 
 ANSWERS = [
@@ -26,11 +28,11 @@ MUTANTS = [
 GENERIC = {"wrong_type", "unexpected_value", "does_not_sum", "wrong_part"}
 
 
-def verdict_on(name, answer, seed):
-    question = find(name)
+def verdict_on(question, answer, seed):
+    question = find(question) if isinstance(question, str) else question
     cases = question.cases(seed)
-    evidence = evidence_to_json(name, run_probe(question, answer, cases, quiet=True))
-    return judge(question, cases, evidence_from_json(evidence, question=name, cases=len(cases)))
+    evidence = run_probe(question, answer, cases, quiet=True)
+    return judge(question, cases, evidence_from_json(evidence, question=question.name, cases=len(cases)))
 
 
 def name_of(value):
@@ -53,6 +55,37 @@ def test_mutants_are_rejected_with_their_own_finding(name, finding, answer):
         assert [found.id for found in verdict.findings] == [finding], verdict
 
 
+def mistakes_as_data():
+    """Every way of every mistake that a judge of values knows."""
+    for name, question in all_questions().items():
+        judge = judge_of(question)
+        for mistake in judge.mistakes if isinstance(judge, ValueJudge) else ():
+            for number, way in enumerate(mistake.ways):
+                yield pytest.param(name, mistake, way, id=f"{name}-{mistake.id}-{number}")
+
+
+@pytest.mark.parametrize(("name", "mistake", "way"), list(mistakes_as_data()))
+def test_a_mistake_run_as_an_answer_gets_its_own_name(name, mistake, way):
+    """Through inputs, probe and judge. What must be refused is refused; a mistake of one part is right elsewhere."""
+    question, judge = find(name), judge_of(find(name))
+
+    def answered(case):
+        value = by_name(way, case.data)
+        whole = by_name(judge.expected, case.data) | {mistake.part: value} if mistake.part else value
+        return judge.kind.answer(whole)
+
+    def probe(values, case):
+        if "refused" in case.data:
+            raise ValueError("refused")
+        return question.probe(lambda *_, **__: values[case.label], case)
+
+    for seed in (1, 2, 3):
+        values = {case.label: answered(case) for case in question.cases(seed) if "refused" not in case.data}
+        verdict = verdict_on(replace(question, probe=probe), values, seed)
+        assert verdict.score < 1.0
+        assert [found.id for found in verdict.findings] == [mistake.id], verdict
+
+
 @pytest.mark.parametrize("name", all_questions())
 def test_each_question_has_two_styles_and_four_named_mistakes(name):
     named = {finding for question, finding, _ in MUTANTS if question == name} - GENERIC
@@ -68,22 +101,21 @@ ROOT = Path(__file__).parents[1]
 
 
 def lesson_of(question):
-    return ROOT / question.lesson.partition(", ")[0]
+    return ROOT / question.lesson
 
 
 # An exercise may stand before its lesson; once the lesson is there, what a verdict points to must be in it.
 @pytest.mark.parametrize("name", [q.name for q in all_questions().values() if lesson_of(q).exists()])
 def test_where_to_read_on_is_a_section_of_the_lesson(name):
     question = find(name)
-    lesson, section = lesson_of(question), question.lesson.partition(", ")[2]
     headings = [
         line.lstrip("# ").strip()
-        for cell in nbformat.read(lesson, as_version=4).cells
+        for cell in nbformat.read(lesson_of(question), as_version=4).cells
         if cell.cell_type == "markdown"
         for line in cell.source.splitlines()
         if line.startswith("#")
     ]
-    assert section.strip("“”") in headings
+    assert question.section in headings
 
 
 def blank_none(*_, **__):

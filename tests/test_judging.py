@@ -25,8 +25,8 @@ def right(hidden, intermediate):
 
 def evidence(answer=right, question=NAME, seed=SEED):
     asked = find(question)
-    outcomes = run_probe(asked, answer, asked.cases(seed), quiet=True)
-    return new_output("display_data", data={EVIDENCE_MIME: evidence_to_json(question, outcomes)})
+    left = run_probe(asked, answer, asked.cases(seed), quiet=True)
+    return new_output("display_data", data={EVIDENCE_MIME: left})
 
 
 def cell(*outputs, question=NAME, points=3):
@@ -183,7 +183,7 @@ def test_draws_that_no_probe_would_leave_are_no_selections(name, forge):
     asked = find(name)
     answer = {one.__name__: one for one in (answers.whole_word_selection, answers.span_selection)}[name]
     cases = asked.cases(SEED)
-    payload = evidence_to_json(name, run_probe(asked, answer, cases, quiet=True))
+    payload = run_probe(asked, answer, cases, quiet=True)
     honest = evidence_from_json(payload, question=name, cases=len(cases))
     assert judge(asked, cases, honest).state == "correct"
     forged = []

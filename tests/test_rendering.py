@@ -36,7 +36,7 @@ def test_each_state_is_said_in_words_in_five_lines_at_most(state, score, says):
 
 
 def test_where_to_read_on_is_a_link_in_an_exercise_alone():
-    verdict = Verdict("wordpiece", "incorrect", 0.0, (LONG,), "lessons/02_what_goes_in.ipynb, “Half & half”")
+    verdict = Verdict("wordpiece", "incorrect", 0.0, (LONG,), "lessons/02_what_goes_in.ipynb", "Half & half")
     assert 'href="../../lessons/02_what_goes_in.ipynb#Half-%26-half"' in as_html(verdict, in_exercise=True)
     assert "<a " not in as_html(verdict)
     assert "<a " not in as_html(Verdict("q", "incorrect", 0.0, (LONG,), "a book"), in_exercise=True)

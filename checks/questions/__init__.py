@@ -1,10 +1,15 @@
-"""The question half of `checks`: inputs and probes, one module an assignment. Nothing here knows an answer."""
+"""The question half of `checks`: inputs and probes. Nothing here knows an answer.
+
+An assignment is a package with the path of its `LESSON` and the `NAMES` of its questions in their order; a question
+is a module of that name with its `SIGNATURE`, the `SECTION` of the lesson that explains it, `inputs` and `probe`.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
 from functools import cache
+from typing import Any
 
 from checks.protocol import Question
 
@@ -13,7 +18,19 @@ from checks.protocol import Question
 def all_questions() -> dict[str, Question]:
     """Every graded question by name, in the order of the assignments. The modules import torch only when used."""
     modules = [importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)]
-    return {question.name: question for module in modules for question in getattr(module, "QUESTIONS", ())}
+    found = [question for module in modules for question in _questions_of(module)]
+    return {question.name: question for question in found}
+
+
+def _questions_of(assignment: Any) -> list[Question]:
+    if hasattr(assignment, "QUESTIONS"):
+        return list(assignment.QUESTIONS)
+    name = assignment.__name__.rpartition(".")[2]
+    modules = [(it, importlib.import_module(f"{assignment.__name__}.{it}")) for it in assignment.NAMES]
+    return [
+        Question(it, name, module.SIGNATURE, assignment.LESSON, module.SECTION, module.inputs, module.probe)
+        for it, module in modules
+    ]
 
 
 def find(name: str) -> Question:

@@ -87,7 +87,8 @@ the_check_replaced = answering(
 )
 the_probe_replaced = answering(
     WRONG + "import checks.probing\n"
-    "checks.probing.run_probe = lambda question, answer, cases, quiet: [{'value': 3}] * len(cases)\n",
+    "checks.probing.run_probe = lambda question, answer, cases, quiet: "
+    "{'question': question.name, 'outcomes': [{'value': 3}] * len(cases)}\n",
     flags={"touches_check"},
     states=LIE,
     neighbour=LIE,

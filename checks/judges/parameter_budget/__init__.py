@@ -4,13 +4,11 @@ Everything is counted from shapes with closed forms: no model is built, no refer
 """
 
 from checks.judges.parameter_budget.breakdown import breakdown
-from checks.judges.parameter_budget.count import count_parameters
 from checks.judges.parameter_budget.formulas import factorised_table, layer_parameters
 from checks.judges.parameter_budget.report import budget_report
 from checks.judges.parameter_budget.share import token_table_share
 
 JUDGES = {
-    "count_parameters": count_parameters,
     "token_table_share": token_table_share,
     "breakdown": breakdown,
     "layer_parameters": layer_parameters,

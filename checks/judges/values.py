@@ -1,0 +1,187 @@
+"""Judges of answers that return one value a case: the value that is right, and the wrong ones people give, as data.
+
+A mistake is not recognised by its symptom but by reproducing it: it says what an answer that makes it returns on
+each case, and has its name only when that is what came on *every* case, the right ones too. The same function is
+what the tests run as a wrong answer.
+
+Functions of a case take its data by name: `lambda model: …` for a case with `{"model": …}`. A name with a default
+may be missing from the data, so that `lambda length, cap=20: …` serves cases with and without a `cap`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from checks.judges.kinds import Kind, plain
+from checks.protocol import Case, Finding, Outcome, Verdict
+
+CHANGED = "The answer is right, but it changed its argument in place. Work on a copy."
+IN_PLACE = "The answer changed its argument in place. Work on a copy: `clone()` a tensor, copy a list."
+
+
+class Mistake:
+    """A wrong answer people give.
+
+    Args:
+        id: stable; counted over a class.
+        cause: what went wrong and what to do, one or two sentences, shown to the learner.
+        ways: what an answer with this mistake returns, as a function of the case's data; several where people make
+            it in several ways.
+        part: the key it concerns, where the answer is a dict and the ways give that part alone.
+    """
+
+    def __init__(self, id: str, cause: str, *ways: Callable[..., Any], part: str = ""):
+        self.id, self.cause, self.ways, self.part = id, cause, ways, part
+
+
+@dataclass(frozen=True)
+class RaisedMistake:
+    """A wrong answer that raises: recognised by its exception on a case. `matches` sees (error, message)."""
+
+    id: str
+    cause: str
+    matches: Callable[[str, str], bool]
+
+
+@dataclass(frozen=True)
+class ValueJudge:
+    """Compares one value a case. All of them right: 1; else the score of `credit`, or 0, and the reason.
+
+    kind      the form of a value, and when two agree.
+    expected  the right value, as a function of the case's data.
+    mistakes  tried in order; the first that predicts every value is named.
+    rounded   the id of the finding for right values that were rounded; "" where rounding is no mistake.
+    credit    for dicts: from the keys that are right on every case to a score; a part of the points for a part.
+    """
+
+    kind: Kind
+    expected: Callable[..., Any]
+    mistakes: Sequence[Mistake] = ()
+    raised: Sequence[RaisedMistake] = ()
+    rounded: str = ""
+    credit: Callable[[frozenset[str]], float] = lambda right: 0.0
+
+    def __call__(self, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdict:
+        values = [plain(outcome.value) for outcome in outcomes]
+        wanted = [by_name(self.expected, case.data) for case in cases]
+        for case, value, right in zip(cases, values, wanted, strict=True):
+            if problem := self.kind.find_problem(value, right):
+                return incorrect(replace(problem, case=case.label))
+        wrong = [i for i, value in enumerate(values) if not self.kind.same(value, wanted[i])]
+        changed = [case for case, outcome in zip(cases, outcomes, strict=True) if outcome.changed_input]
+        if not wrong:
+            return (
+                incorrect(Finding("changes_its_input", CHANGED, changed[0].label)) if changed else correct()
+            )
+        right = self._right_parts(values, wanted)
+        name, cause = self._explain(cases, values, wanted, right) or (
+            "unexpected_value",
+            _unforeseen(wrong, cases),
+        )
+        shown = self.kind.difference(values[wrong[0]], wanted[wrong[0]])
+        finding = Finding(name, cause, cases[wrong[0]].label, *shown)
+        score = 0.0 if changed else self.credit(right)
+        return partly(score, finding) if score else incorrect(finding)
+
+    def _explain(
+        self, cases: Sequence[Case], values: Sequence[Any], wanted: Sequence[Any], right: frozenset[str]
+    ) -> tuple[str, str] | None:
+        """The id and cause of the mistake that gives all these values, or of the first part that is wrong."""
+        part = next((key for key in self.kind.keys if key not in right), "")
+        for mistake in self.mistakes:
+            if mistake.part not in ("", part):
+                continue
+            for way in mistake.ways:
+                predicted = (by_name(way, case.data) for case in cases)
+                if all(map(self._gives, [mistake.part] * len(cases), values, predicted)):
+                    return mistake.id, mistake.cause
+        digits = range(9) if self.rounded else ()
+        if any(all(map(self.kind.same, values, (rounded(w, n) for w in wanted))) for n in digits):
+            return self.rounded, "The value is rounded. Return it as it is; round where you print it."
+        return None
+
+    def _gives(self, part: str, got: Any, predicted: Any) -> bool:
+        """Whether a value is the one that a mistake predicts, in one part or as a whole."""
+        if part:
+            return next(
+                kind.same(one, predicted)
+                for where, kind, one, _ in self.kind.parts(got, got)
+                if where == part
+            )
+        return self.kind.find_problem(got, predicted) is None and self.kind.same(got, predicted)
+
+    def _right_parts(self, values: Sequence[Any], wanted: Sequence[Any]) -> frozenset[str]:
+        def is_right(key: str) -> bool:
+            return all(
+                kind.same(one, other)
+                for value, right in zip(values, wanted, strict=True)
+                for where, kind, one, other in self.kind.parts(value, right)
+                if where == key
+            )
+
+        return frozenset(filter(is_right, self.kind.keys))
+
+
+@dataclass(frozen=True)
+class RuleJudge:
+    """Compares by rules of its own: `rule(cases, outcomes)` sees outcomes that raised nothing and changed nothing."""
+
+    rule: Callable[[Sequence[Case], Sequence[Outcome]], Verdict]
+    raised: Sequence[RaisedMistake] = ()
+
+    def __call__(self, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdict:
+        for case, outcome in zip(cases, outcomes, strict=True):
+            if outcome.changed_input:
+                return incorrect(Finding("changes_its_input", IN_PLACE, case.label))
+        return self.rule(cases, outcomes)
+
+
+def by_name(function: Callable[..., Any], data: Mapping[str, Any]) -> Any:
+    """Call a function with those parts of a case's data that it has parameters for."""
+    return function(**{name: data[name] for name in _parameters(function) if name in data})
+
+
+@cache
+def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(inspect.signature(function).parameters)
+
+
+def rounded(value: Any, digits: int) -> Any:
+    """A value with its floats rounded."""
+    if isinstance(value, float):
+        return round(value, digits)
+    if isinstance(value, (list, tuple)):
+        return type(value)(rounded(part, digits) for part in value)
+    if isinstance(value, dict):
+        return {key: rounded(part, digits) for key, part in value.items()}
+    return value
+
+
+# --- verdicts without the question's name, which `checks.judges.judge` fills in ---------------------------------
+
+
+def correct() -> Verdict:
+    return Verdict("", "correct", 1.0)
+
+
+def incorrect(*findings: Finding) -> Verdict:
+    return Verdict("", "incorrect", 0.0, findings)
+
+
+def partly(score: float, *findings: Finding) -> Verdict:
+    return Verdict("", "partial", score, findings)
+
+
+def crashed(finding: Finding) -> Verdict:
+    return Verdict("", "crashed", 0.0, (finding,))
+
+
+def _unforeseen(wrong: Sequence[int], cases: Sequence[Case]) -> str:
+    if len(wrong) == len(cases):
+        return "The value is not the expected one on any input; the smallest is shown."
+    right = len(cases) - len(wrong)
+    return f"Right on {right} of {len(cases)} inputs; the smallest that fails is shown."

@@ -1,0 +1,97 @@
+"""Where an answer comes from: whether it does the work itself, and whether it is the version last typed.
+
+An answer that only calls the course's own function of that job is no answer, though its values are right. It is
+noticed while the smallest case is asked: what is called from the learner's own code, and into which module.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import itertools
+import linecache
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import CodeType, FrameType
+from typing import Any
+
+_OURS = ("insidebert.", "checks.judges.")
+_LONG_ENOUGH = 20_000  # calls and returns that are looked at
+
+
+@contextmanager
+def watching(answer: Any, is_learners: Callable[[str], bool]) -> Iterator[list[str]]:
+    """Names the course's own functions that an answer is, or calls, while the block runs.
+
+    Args:
+        is_learners: from a file's name, whether its code is the learner's.
+
+    The list is filled during the block: "insidebert.masking.mask_tokens".
+    """
+    called = [name for name in _names_of(answer) if name.startswith(_OURS)]
+    seen = itertools.count()
+
+    def look(frame: FrameType, event: str, _: Any) -> None:
+        if called or next(seen) > _LONG_ENOUGH:
+            sys.setprofile(before)
+        elif event == "call" and frame.f_back and is_learners(frame.f_back.f_code.co_filename):
+            name = f"{frame.f_globals.get('__name__', '')}.{frame.f_code.co_qualname}"
+            if name.startswith(_OURS):
+                called.append(name)
+
+    before = sys.getprofile()
+    sys.setprofile(look)
+    try:
+        yield called
+    finally:
+        sys.setprofile(before)
+
+
+def _names_of(answer: Any) -> list[str]:
+    """The dotted name of a function, of a class and those it inherits from, or of what a `partial` calls."""
+    answer = getattr(answer, "func", answer)
+    named = inspect.getmro(answer) if inspect.isclass(answer) else (inspect.unwrap(answer),)
+    return [f"{getattr(it, '__module__', '')}.{getattr(it, '__qualname__', '')}" for it in named]
+
+
+def cell_that_did_not_run(name: str, answer: Any, cells: list[str]) -> str:
+    """Why the last cell that was to define an answer did not; "" where the answer is the version last typed.
+
+    Args:
+        name: the answer's, as the cells define it.
+        cells: what was run in this session, oldest first (IPython's `In`).
+
+    An answer that a cell failed to define leaves the one before in place, and its verdict would be about that.
+    """
+    last = next((cell for cell in reversed(cells) if _defines(cell, name)), "")
+    code = _code_of(answer)
+    if not last or code is None:
+        return ""
+    source = "".join(linecache.getlines(code.co_filename))
+    if not source or source.strip() == last.strip():
+        return ""
+    try:
+        ast.parse(last)
+    except SyntaxError as error:
+        return f"{type(error).__name__}: {error.msg}, line {error.lineno}"
+    except ValueError:
+        return ""
+    return ""
+
+
+def _defines(cell: str, name: str) -> bool:
+    words = (
+        line.split("(")[0].split(":")[0].split()
+        for line in cell.splitlines()
+        if line.startswith(("def ", "class "))
+    )
+    return any(word[1:2] == [name] for word in words)
+
+
+def _code_of(answer: Any) -> CodeType | None:
+    if inspect.isclass(answer):
+        methods = (inspect.unwrap(part) for part in vars(answer).values() if inspect.isfunction(part))
+        return next((method.__code__ for method in methods), None)
+    code = getattr(inspect.unwrap(answer), "__code__", None)
+    return code if isinstance(code, CodeType) else None
