@@ -113,6 +113,11 @@ class Course:
         )
 
 
+def time_zone(config: Config) -> str | None:
+    """The zone that a course's time stamps are written in, by its IANA name; None where none is set."""
+    return str(config.Exchange.get("timezone") or "") or None
+
+
 def _find_programs() -> None:
     """Lets nbgrader, in this process, find what lies beside this Python."""
     if str(Path(sys.executable).parent) not in os.environ["PATH"].split(os.pathsep):

@@ -18,7 +18,9 @@ from typing import Any
 
 from nbgrader.exchange.default import ExchangeCollect
 
+from grading.course import time_zone
 from grading.intake import MAX_BYTES, MAX_FILES, read_slip
+from grading.moments import read_moment
 from grading.returning import SLIPS
 
 MAX_TOTAL = 4 * MAX_BYTES  # of one submission
@@ -42,10 +44,10 @@ class Collect(ExchangeCollect):
     def _path_to_record(self, path: str) -> dict[str, Any]:
         """What nbgrader reads from a folder's name; nobody's, where the name or the owner is wrong."""
         nobody = {"username": None, "filename": Path(path).name, "timestamp": datetime.min}
-        try:
-            record: dict[str, Any] = super()._path_to_record(path)
-        except Exception:  # nbgrader's own or dateutil's, which raises half a dozen kinds
-            self.log.warning(_LEFT, path, "its name says no time")
+        user, _, rest = Path(path).name.rpartition(f"+{self.coursedir.assignment_id}+")
+        handed_in = self._moment(rest)
+        if not user or handed_in is None:
+            self.log.warning(_LEFT, path, "its name says no time that can be read for sure")
             return nobody
         try:
             about = os.lstat(path)
@@ -55,10 +57,15 @@ class Collect(ExchangeCollect):
         if not stat.S_ISDIR(about.st_mode):
             self.log.warning(_LEFT, path, "it is no folder")
             return nobody
-        if self.check_owner and (owner := _user(about.st_uid)) != record["username"]:
-            self.log.warning(_LEFT, path, f"it is not {record['username']!r}'s but {owner}'s")
+        if self.check_owner and (owner := _user(about.st_uid)) != user:
+            self.log.warning(_LEFT, path, f"it is not {user!r}'s but {owner}'s")
             return nobody
-        return record
+        return {"username": user, "filename": Path(path).name, "timestamp": handed_in}
+
+    def _moment(self, stamp: str) -> datetime | None:
+        """When a folder says it was handed in: `2026-03-01 10:00:00 CET+` and random letters, older ones without."""
+        zone = time_zone(self.config)
+        return read_moment(stamp, zone) or read_moment(stamp.rpartition("+")[0], zone)
 
     def copy_files(self) -> None:
         """What nbgrader does, one by one: what is wrong with one submission costs nobody else theirs."""
@@ -75,7 +82,7 @@ class Collect(ExchangeCollect):
 
     def _replaces(self, handed_in: datetime, target: Path) -> bool:
         """Whether what was handed in then takes the place of what has been collected."""
-        slip = read_slip(target, self.coursedir.assignment_id)
+        slip = read_slip(target, self.coursedir.assignment_id, time_zone(self.config))
         before = None if any(flag.id == "bad_timestamp" for flag in slip.flags) else slip.submitted
         newer = before is None or handed_in > before
         return (self.update and newer) or (self.before_duedate and handed_in != before)

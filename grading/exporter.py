@@ -14,6 +14,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 
+from grading.course import time_zone
 from grading.intake import find_notebook, read_slip, take_in
 from grading.preprocessors import Probe
 from grading.sandbox.detecting import detect
@@ -51,13 +53,21 @@ class Intake(NotebookExporter):
         if obstacle := _obstacle(converter, {assignment for _, assignment, _ in submissions}):
             converter.log.error(obstacle)
             raise NbGraderException(obstacle)
-        staged = CourseDirectory(config=course.config, **course.trait_values(config=True))
+        staged = _Staged(config=course.config, **course.trait_values(config=True))
         staged.submitted_directory = str(stage)
         converter.assignments = {}
         for student, assignment, folder in submissions:
             notebook = _take_in(course, student, assignment, folder, stage, self.log)
             converter.assignments[str(notebook.parent)] = [str(notebook)]
         converter.coursedir = staged
+
+
+class _Staged(CourseDirectory):
+    """Reads the time of a submission as intake does; nbgrader takes a zone that it does not know for UTC."""
+
+    def get_existing_timestamp(self, dest_path: str) -> datetime | None:
+        folder = Path(dest_path)
+        return read_slip(folder, folder.name, time_zone(self.config)).submitted
 
 
 def _obstacle(converter: Autograde, assignments: Iterable[str]) -> str:
@@ -97,7 +107,7 @@ def _take_in(
     course: CourseDirectory, student: str, assignment: str, folder: Path, stage: Path, log: Any
 ) -> Path:
     data, flags = find_notebook(folder, assignment)
-    slip = read_slip(folder, assignment)
+    slip = read_slip(folder, assignment, time_zone(course.config))
     taken = take_in(data, nbformat.read(_release(course, assignment), as_version=4), flags + slip.flags)
     for flag in taken.flags:
         log.warning("%s, %s: %s", student, assignment, flag.text)

@@ -13,16 +13,16 @@ import os
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
-from nbgrader.utils import parse_utc
 
 from grading.canonical import rebuild
 from grading.flags import Flag, flag, note
+from grading.moments import moment_of, read_moment, write_moment
 
 MAX_BYTES = 16 * 2**20  # of a notebook: with many large pictures it has a few
 MAX_PARTS = 1_000_000  # values in its JSON; each costs some hundred bytes of memory
@@ -203,11 +203,14 @@ def _read(path: Path, longest: int) -> bytes | None:
     return data if len(data) <= longest else None
 
 
-def read_slip(folder: Path, assignment: str) -> Slip:
+def read_slip(folder: Path, assignment: str, zone: str | None = None) -> Slip:
     """What nbgrader's exchange left beside the notebook.
 
-    A submission without a `timestamp.txt` has no time, as for nbgrader. One that says nothing gets the notebook's
-    own time: nonsense must not be a way around a deadline.
+    A submission without a `timestamp.txt` has no time, as for nbgrader. One that cannot be read for sure gets the
+    notebook's own time: nonsense must not be a way around a deadline, nor a zone's name cost a penalty.
+
+    Args:
+        zone: the course's time zone; see `read_moment`.
     """
     files = {}
     for name, longest in _EXCHANGE.items():
@@ -217,22 +220,13 @@ def read_slip(folder: Path, assignment: str) -> Slip:
     if not os.path.lexists(folder / "timestamp.txt"):
         return Slip(None, files, [])
     changed = _changed(folder, assignment)
-    submitted = _moment(files.get("timestamp.txt", ""))
+    submitted = read_moment(files.get("timestamp.txt", ""), zone)
     if submitted is None:
-        files["timestamp.txt"] = f"{changed:%Y-%m-%d %H:%M:%S.%f} UTC" if changed else ""
+        files["timestamp.txt"] = write_moment(changed) if changed else ""
         return Slip(changed, {name: text for name, text in files.items() if text}, [flag("bad_timestamp")])
     early = changed is not None and changed - submitted > _TOLERANCE
     detail = f"{submitted:%Y-%m-%d %H:%M} UTC, and {changed:%Y-%m-%d %H:%M} UTC" if early else ""
     return Slip(submitted, files, [flag("early_timestamp", [detail])] if early else [])
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        moment = parse_utc(text.strip()) if text.strip() else None
-    except Exception:  # dateutil raises half a dozen kinds for text that is no date
-        return None
-    # At either end of the calendar other time zones have no name for it, and nbgrader's pages fail on it.
-    return moment if moment and MINYEAR < moment.year < MAXYEAR else None
 
 
 def _changed(folder: Path, assignment: str) -> datetime | None:
@@ -240,7 +234,4 @@ def _changed(folder: Path, assignment: str) -> datetime | None:
     found = _survey(folder, assignment)
     if found.chosen is None:
         return None
-    try:
-        return datetime.fromtimestamp(found.files[found.chosen], UTC).replace(tzinfo=None)
-    except (ValueError, OverflowError, OSError):  # some file systems take any number for a time
-        return None
+    return moment_of(found.files[found.chosen])

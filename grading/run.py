@@ -10,7 +10,7 @@ from typing import Any
 from unicodedata import category
 
 from grading import evidence
-from grading.course import Course
+from grading.course import Course, time_zone
 from grading.gradebook import Writer
 from grading.intake import Slip, find_notebook, read_slip
 from grading.journal import Journal, digest, write_whole
@@ -48,11 +48,12 @@ class Submission:
     folder: Path
     key: str = ""
     slip: Slip = field(default_factory=lambda: Slip(None, {}, []))
+    zone: str | None = None  # of the course's time stamps
 
     def load(self) -> tuple[Any, ...]:
         """What a worker gets; see `worker.grade`."""
         data, flags = find_notebook(self.folder, self.assignment.name)
-        self.slip = read_slip(self.folder, self.assignment.name)
+        self.slip = read_slip(self.folder, self.assignment.name, self.zone)
         flags = [*flags, *self.slip.flags]
         beside = repr((self.slip.files, flags)).encode("utf-8", "replace")
         self.key = digest(
@@ -179,7 +180,7 @@ class Run:
                     "or set c.Autograde.create_student, and grade again."
                 )
             else:
-                yield Submission(student, assignment, found[student])
+                yield Submission(student, assignment, found[student], zone=time_zone(self._course.config))
 
     def _absent(self, student: str, assignment: str) -> str:
         if self._writer.knows(student) or (self._folder / student).is_dir():
