@@ -91,7 +91,10 @@ def _not_refused(case: Case, outcome: Outcome) -> Finding | None:
         got = describe_type(outcome.value)
         return Finding("accepts_impossible_input", case["refused"], case.label, got, "ValueError")
     if outcome.raised.error == DOES_NOT_END:
-        return _what_was_raised(case, outcome, ())
+        found = _what_was_raised(case, outcome, ())
+        return replace(
+            found, cause=f"{case['refused']} The answer {outcome.raised.message}: refuse it first."
+        )
     if outcome.raised.error != "ValueError":
         cause = f"{case['refused']} Raise `ValueError` yourself, before anything else fails."
         got = f"{outcome.raised.error}: {outcome.raised.message}"

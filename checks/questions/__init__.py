@@ -2,6 +2,7 @@
 
 An assignment is a package with the path of its `LESSON` and the `NAMES` of its questions in their order; a question
 is a module of that name with its `SIGNATURE`, the `SECTION` of the lesson that explains it, `inputs` and `probe`.
+What several assignments share stands beside the packages.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ def all_questions() -> dict[str, Question]:
 
 
 def _questions_of(assignment: Any) -> list[Question]:
-    if hasattr(assignment, "QUESTIONS"):
-        return list(assignment.QUESTIONS)
+    if not hasattr(assignment, "NAMES"):
+        return list(getattr(assignment, "QUESTIONS", ()))
     name = assignment.__name__.rpartition(".")[2]
     modules = [(it, importlib.import_module(f"{assignment.__name__}.{it}")) for it in assignment.NAMES]
     return [

@@ -8,9 +8,7 @@ B batch · S sequence · V vocabulary · R calls
 
 from __future__ import annotations
 
-import contextlib
-import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -18,6 +16,7 @@ import numpy as np
 
 from checks.probing import call
 from checks.protocol import Assignment, Case
+from checks.questions.generators import CountingRandom, global_seed
 
 ASSIGNMENT = Assignment("objectives", "lessons/01_two_objectives.ipynb")
 
@@ -40,25 +39,6 @@ def _plan(rng: Random, different: int) -> list[dict[str, int]]:
 
 def _once(rng: Random) -> list[dict[str, int]]:
     return [{"generator": rng.randrange(2**31), "world": rng.randrange(2**31), "each": 1}]
-
-
-@contextlib.contextmanager
-def _world(seed: int) -> Iterator[None]:
-    """Seed the global generators of Python, NumPy and torch, and put them back afterwards."""
-    import torch
-
-    # `torch.manual_seed` would also reach for the accelerators, which takes milliseconds a call.
-    world = torch.default_generator
-    kept = random.getstate(), np.random.get_state(), world.get_state()
-    random.seed(seed)
-    np.random.seed(seed)
-    world.manual_seed(seed)
-    try:
-        yield
-    finally:
-        random.setstate(kept[0])
-        np.random.set_state(kept[1])
-        world.set_state(kept[2])
 
 
 def _is_blank(value: Any) -> bool:
@@ -128,7 +108,7 @@ def _mask_probe(answer: Callable[..., Any], case: Case) -> Any:
     masked, labels = [], []
     for plan in case["calls"]:
         generator = torch.Generator().manual_seed(plan["generator"])
-        with _world(plan["world"]):
+        with global_seed(plan["world"]):
             for _ in range(plan["each"]):
                 value = call(answer, input_ids, special.long(), **options, generator=generator)
                 if not _is_pair_of_ids(value, input_ids.shape):
@@ -229,33 +209,6 @@ def _with_gradients(answer: Callable[..., Any], logits: list[np.ndarray], labels
 # --- nsp_pairs --------------------------------------------------------------------------------------------
 
 
-class EndlessDraw(RuntimeError):
-    """An answer that goes on drawing where no draw can ever be the right one."""
-
-
-class CountingRandom(Random):
-    """A generator that gives up, so that a loop without an end says so instead of hanging the notebook."""
-
-    LIMIT = 100_000
-
-    def __init__(self, seed: int | None = None):
-        self.draws = 0
-        super().__init__(seed)
-
-    def _count(self) -> None:
-        self.draws += 1
-        if self.draws > self.LIMIT:
-            raise EndlessDraw(f"{self.LIMIT:,} random numbers drawn and no end in sight")
-
-    def random(self) -> float:
-        self._count()
-        return super().random()
-
-    def getrandbits(self, k: int, /) -> int:
-        self._count()
-        return super().getrandbits(k)
-
-
 _SUBJECTS = ("The cat", "A teacher", "My sister", "The ship", "This city", "Our river", "Nobody", "The moon")
 _VERBS = ("waits", "sings", "falls asleep", "turns north", "comes home", "is late", "forgets", "starts again")
 
@@ -297,7 +250,7 @@ def _pair_probe(answer: Callable[..., Any], case: Case) -> Any:
     calls = []
     for plan in case["calls"]:
         rng = CountingRandom(plan["generator"])
-        with _world(plan["world"]):
+        with global_seed(plan["world"]):
             for _ in range(plan["each"]):
                 value = call(answer, case["documents"], rng)
                 if _is_blank(value):
