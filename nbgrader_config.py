@@ -20,10 +20,10 @@ from grading.exchange import Collect
 from grading.export_formats import NbgraderCsv
 from grading.exporter import Intake
 from grading.feedback_page import FeedbackExporter
-from grading.lms import Collector, Extractor
 from grading.preprocessors import Judge, Probe
 from grading.returning import ReleaseFeedback
 from grading.sanitising import Sanitise, markdown
+from grading.zip_collect import Collector, Extractor
 
 c = get_config()  # noqa: F821 - nbgrader defines it while it reads this file
 
