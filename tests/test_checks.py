@@ -10,6 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+import tests.answers
 import tests.mutants
 from checks.judges import judge, judge_of
 from checks.judges.values import ValueJudge, by_name
@@ -18,14 +19,26 @@ from checks.protocol import evidence_from_json
 from checks.questions import all_questions, find
 
 ANSWERS = [
-    importlib.import_module(f"tests.mutants.{info.name}")
-    for info in pkgutil.iter_modules(tests.mutants.__path__)
+    importlib.import_module(f"{package.__name__}.{info.name}")
+    for package in (tests.answers, tests.mutants)
+    for info in pkgutil.iter_modules(package.__path__)
 ]
 RIGHT = [(name, style) for module in ANSWERS for name, styles in module.RIGHT.items() for style in styles]
 MUTANTS = [
     (name, *mutant) for module in ANSWERS for name, found in module.MUTANTS.items() for mutant in found
 ]
 GENERIC = {"wrong_type", "unexpected_value", "does_not_sum", "wrong_part"}
+
+
+def named_mistakes():
+    """From each question to the findings it has a name for."""
+    named = {name: {finding for asked, finding, _ in MUTANTS if asked == name} for name in all_questions()}
+    for name, question in all_questions().items():
+        named[name] |= {it.id for it in getattr(judge_of(question), "mistakes", ())}
+    return {name: found - GENERIC for name, found in named.items()}
+
+
+NAMED = named_mistakes()
 
 
 def verdict_on(question, answer, seed):
@@ -71,8 +84,9 @@ def test_a_mistake_run_as_an_answer_gets_its_own_name(name, mistake, way):
 
     def answered(case):
         value = by_name(way, case.data)
-        whole = by_name(judge.expected, case.data) | {mistake.part: value} if mistake.part else value
-        return judge.kind.answer(whole)
+        if mistake.part:
+            value = judge.kind.with_part(by_name(judge.expected, case.data), mistake.part, value)
+        return judge.kind.answer(value)
 
     def probe(values, case):
         if "refused" in case.data:
@@ -88,13 +102,13 @@ def test_a_mistake_run_as_an_answer_gets_its_own_name(name, mistake, way):
 
 @pytest.mark.parametrize("name", all_questions())
 def test_each_question_has_two_styles_and_four_named_mistakes(name):
-    named = {finding for question, finding, _ in MUTANTS if question == name} - GENERIC
-    assert len([style for question, style in RIGHT if question == name]) >= 2
-    assert len(named) >= 4
+    assert len([style for question, style in RIGHT if question == name]) >= 2, "two styles that are right"
+    assert len(NAMED[name]) >= 4, f"four wrong answers with a name of their own, not only {NAMED[name]}"
+    assert any(question == name for question, _, _ in MUTANTS), "a wrong answer written by hand"
 
 
 def test_the_checks_know_far_more_than_a_hundred_mistakes_by_name():
-    assert len({(question, finding) for question, finding, _ in MUTANTS if finding not in GENERIC}) >= 130
+    assert sum(map(len, NAMED.values())) >= 300
 
 
 ROOT = Path(__file__).parents[1]

@@ -60,6 +60,12 @@ class Kind:
         shown = show_pair(one, other)
         return Difference(*(f"{where}: {text}" if where else text for text in shown))
 
+    def with_part(self, value: Any, part: str, other: Any) -> Any:
+        """The same value with another one in the place of a named part."""
+        if isinstance(value, dict):
+            return {**value, part: other}
+        return tuple(other if key == part else one for key, one in zip(self.keys, value, strict=True))
+
     def _locate(self, got: Any, expected: Any) -> tuple[str, Any, Any]:
         for where, kind, one, other in self.parts(got, expected):
             if not kind.same(one, other):
@@ -126,12 +132,12 @@ def list_of(item: Kind, words: str = "", length: int | None = None) -> Kind:
     return _row(words or f"a list, each element {item.words}", lambda index: item, length)
 
 
-def tuple_of(*items: Kind, words: str) -> Kind:
-    """A fixed number of values, each of its own kind: "a pair (parameters, times_smaller)"."""
-    return _row(words, lambda index: items[index], len(items))
+def tuple_of(*items: Kind, words: str, names: tuple[str, ...] = ()) -> Kind:
+    """A fixed number of values, each of its own kind: "a pair (parameters, times_smaller)"; `names` of its parts."""
+    return _row(words, lambda index: items[index], len(items), names)
 
 
-def _row(words: str, item: Callable[[int], Kind], length: int | None) -> Kind:
+def _row(words: str, item: Callable[[int], Kind], length: int | None, names: tuple[str, ...] = ()) -> Kind:
     def accepts(value: Any) -> bool:
         return (
             isinstance(value, (list, tuple))
@@ -146,11 +152,11 @@ def _row(words: str, item: Callable[[int], Kind], length: int | None) -> Kind:
 
     def parts(got: Any, expected: Any) -> Iterator[tuple[str, Kind, Any, Any]]:
         for index, (one, other) in enumerate(zip(got, expected, strict=False)):
-            yield f"[{index}]", item(index), one, other
+            yield names[index] if names else f"[{index}]", item(index), one, other
         if len(got) != len(expected):
             yield "the length", INT, len(got), len(expected)
 
-    return Kind(words, accepts, same, parts)
+    return Kind(words, accepts, same, parts, keys=names)
 
 
 def set_of(item: Kind, words: str) -> Kind:

@@ -99,20 +99,24 @@ class ValueJudge:
                 predicted = (by_name(way, case.data) for case in cases)
                 if all(map(self._gives, [mistake.part] * len(cases), values, predicted)):
                     return mistake.id, mistake.cause
-        digits = range(9) if self.rounded else ()
-        if any(all(map(self.kind.same, values, (rounded(w, n) for w in wanted))) for n in digits):
+        if self.rounded and any(self._all_rounded(part, values, wanted, digits) for digits in range(9)):
             return self.rounded, "The value is rounded. Return it as it is; round where you print it."
         return None
+
+    def _all_rounded(self, part: str, values: Sequence[Any], wanted: Sequence[Any], digits: int) -> bool:
+        """Whether these are the right values cut to so many digits, or that part of them is."""
+        cut = (rounded(self._part(right, part), digits) for right in wanted)
+        return all(map(self._gives, [part] * len(values), values, cut))
 
     def _gives(self, part: str, got: Any, predicted: Any) -> bool:
         """Whether a value is the one that a mistake predicts, in one part or as a whole."""
         if part:
-            return next(
-                kind.same(one, predicted)
-                for where, kind, one, _ in self.kind.parts(got, got)
-                if where == part
-            )
+            kind = next(kind for where, kind, _, _ in self.kind.parts(got, got) if where == part)
+            return kind.accepts(predicted) and kind.same(self._part(got, part), predicted)
         return self.kind.find_problem(got, predicted) is None and self.kind.same(got, predicted)
+
+    def _part(self, value: Any, part: str) -> Any:
+        return next((one for where, _, one, _ in self.kind.parts(value, value) if where == part), value)
 
     def _right_parts(self, values: Sequence[Any], wanted: Sequence[Any]) -> frozenset[str]:
         def is_right(key: str) -> bool:

@@ -24,7 +24,7 @@ def model_of(case: Case) -> ModelSpec:
     return model
 
 
-def layer(H: int, I: int) -> int:  # noqa: E741
+def layer(H: int, I: int) -> int:
     """One encoder layer: four H×H projections, two feed-forward matrices, their biases, two LayerNorms."""
     return 4 * H * H + 4 * H + 2 * H * I + I + H + 4 * H
 
@@ -72,7 +72,7 @@ def tied_twice(model: ModelSpec) -> int:
 
 def biases_and_norms(model: ModelSpec) -> int:
     """All parameters with fewer than two axes."""
-    H, I, L, V = model["H"], model["I"], model["L"], model["V"]  # noqa: E741
+    H, I, L, V = model["H"], model["I"], model["L"], model["V"]
     count = 2 * H + L * (4 * H + I + H + 4 * H) + (H if model["pooler"] else 0)
     mlm = H + 2 * H + V + (0 if model["tied"] else V)
     bias = {"": 0, "pretraining": mlm + 2, "mlm": mlm, "qa": 2}.get(model["head"], model["labels"])

@@ -20,7 +20,7 @@ from checks.protocol import Case, Outcome, Question, Verdict
 
 def _layer_mistake(id: str, cause: str, wrong: Callable[[int, int], int]) -> Mistake:
     def returns(case: Case) -> Any:
-        H, I = case["H"], case["I"]  # noqa: E741
+        H, I = case["H"], case["I"]
         value = wrong(H, I)
         return value if value != layer(H, I) else NotImplemented
 
@@ -31,67 +31,67 @@ LAYER_MISTAKES = (
     _layer_mistake(
         "matrices_only",
         "The matrices are right, biases and LayerNorms are missing (9H + I numbers).",
-        lambda H, I: 4 * H * H + 2 * H * I,  # noqa: E741
+        lambda H, I: 4 * H * H + 2 * H * I,
     ),
     _layer_mistake(
         "no_biases",
         "The biases are missing: four of the projections (H each), two of the feed-forward part (I and H).",
-        lambda H, I: layer(H, I) - 5 * H - I,  # noqa: E741
+        lambda H, I: layer(H, I) - 5 * H - I,
     ),
     _layer_mistake(
         "no_layer_norms",
         "4H numbers are missing: the two LayerNorms (2H each), or else the biases of the four projections (H each).",
-        lambda H, I: layer(H, I) - 4 * H,  # noqa: E741
+        lambda H, I: layer(H, I) - 4 * H,
     ),
     _layer_mistake(
         "half_the_layer_norms",
         "2H numbers are missing: there are two LayerNorms, and each has a weight and a bias of H numbers.",
-        lambda H, I: layer(H, I) - 2 * H,  # noqa: E741
+        lambda H, I: layer(H, I) - 2 * H,
     ),
     _layer_mistake(
         "three_projections",
         "Attention has four H×H projections: query, key, value and the output.",
-        lambda H, I: layer(H, I) - H * H - H,  # noqa: E741
+        lambda H, I: layer(H, I) - H * H - H,
     ),
     _layer_mistake(
         "assumes_four_times_hidden",
         "12H² + 13H holds only when the intermediate size is 4H. Use the argument `intermediate`.",
-        lambda H, I: 12 * H * H + 13 * H,  # noqa: E741
+        lambda H, I: 12 * H * H + 13 * H,
     ),
     _layer_mistake(
         "twelve_h_squared",
         "12H² is the rule of thumb: it leaves out biases and LayerNorms and assumes intermediate = 4H.",
-        lambda H, I: 12 * H * H,  # noqa: E741
+        lambda H, I: 12 * H * H,
     ),
     _layer_mistake(
         "one_feed_forward_matrix",
         "The feed-forward part has two matrices, H×I up and I×H down.",
-        lambda H, I: layer(H, I) - H * I - H,  # noqa: E741
+        lambda H, I: layer(H, I) - H * I - H,
     ),
     _layer_mistake(
         "no_feed_forward_biases",
         "The two biases of the feed-forward part are missing: I numbers on the way up, H on the way down.",
-        lambda H, I: layer(H, I) - I - H,  # noqa: E741
+        lambda H, I: layer(H, I) - I - H,
     ),
     _layer_mistake(
         "no_query_key_value_biases",
         "3H numbers are missing: query, key and value have a bias of H numbers each.",
-        lambda H, I: layer(H, I) - 3 * H,  # noqa: E741
+        lambda H, I: layer(H, I) - 3 * H,
     ),
     _layer_mistake(
         "arguments_swapped",
         "`hidden` and `intermediate` are exchanged.",
-        lambda H, I: layer(I, H),  # noqa: E741
+        lambda H, I: layer(I, H),
     ),
     _layer_mistake(
         "attention_only",
         "This is attention alone. The feed-forward part and the LayerNorms belong to the layer too.",
-        lambda H, I: 4 * H * H + 4 * H,  # noqa: E741
+        lambda H, I: 4 * H * H + 4 * H,
     ),
     _layer_mistake(
         "feed_forward_only",
         "This is the feed-forward part alone. Attention and the LayerNorms belong to the layer too.",
-        lambda H, I: 2 * H * I + I + H,  # noqa: E741
+        lambda H, I: 2 * H * I + I + H,
     ),
 )
 
