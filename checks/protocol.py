@@ -47,6 +47,10 @@ class Case:
     def __getitem__(self, key: str) -> Any:
         return self.data[key]
 
+    def again(self) -> Case:
+        """The same input once more, last of all: what an answer keeps between calls shows in it."""
+        return Case(f"{self.label}, asked again", self.data)
+
 
 @dataclass(frozen=True)
 class Question:

@@ -15,12 +15,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from checks.judges.showing import Difference, describe_type, show_pair
 from checks.protocol import Array, Finding
 
 Same = Callable[[Any, Any], bool]
+SHORT = 90  # characters of a value that is shown whole
 
 
 @dataclass(frozen=True)
@@ -53,9 +52,6 @@ class Kind:
 
     def difference(self, got: Any, expected: Any) -> Difference:
         """The first place where two values differ, in two texts that differ as well."""
-        whole = show_pair(got, expected)
-        if not self.keys and max(map(len, whole)) <= 90 and self.words != "a tensor":
-            return whole
         where, one, other = self._locate(got, expected)
         shown = show_pair(one, other)
         return Difference(*(f"{where}: {text}" if where else text for text in shown))
@@ -67,10 +63,15 @@ class Kind:
         return tuple(other if key == part else one for key, one in zip(self.keys, value, strict=True))
 
     def _locate(self, got: Any, expected: Any) -> tuple[str, Any, Any]:
+        """The largest part that shows a difference in few words: where it is, and the two values there."""
+        shown = show_pair(got, expected)
+        in_parts = self.keys or self.words == "a tensor"  # a difference is shown in a key, in a cell
+        if not in_parts and max(map(len, shown)) <= SHORT and shown.got != shown.expected:
+            return "", got, expected
         for where, kind, one, other in self.parts(got, expected):
             if not kind.same(one, other):
                 deeper, one, other = kind._locate(one, other)
-                return where + deeper, one, other
+                return f"{where} {deeper}" if deeper[:1].isalpha() else where + deeper, one, other
         return "", got, expected
 
 
@@ -154,7 +155,7 @@ def _row(words: str, item: Callable[[int], Kind], length: int | None, names: tup
         for index, (one, other) in enumerate(zip(got, expected, strict=False)):
             yield names[index] if names else f"[{index}]", item(index), one, other
         if len(got) != len(expected):
-            yield "the length", INT, len(got), len(expected)
+            yield "length", INT, len(got), len(expected)
 
     return Kind(words, accepts, same, parts, keys=names)
 
@@ -210,50 +211,3 @@ def record(parts: Mapping[str, Kind], words: str = "") -> Kind:
         tuple(parts),
         problem,
     )
-
-
-def tensor(dtype: str, relative: float = 0.0, absolute: float = 0.0) -> Kind:
-    """A tensor of the expected shape and of a dtype ("int64"; "float" for any of them)."""
-    return Kind(
-        "a tensor",
-        lambda value: isinstance(value, Array) and value.kind == "tensor" and value.dtype.startswith(dtype),
-        lambda got, expected: _close(got, expected, relative, absolute),
-        lambda got, expected: _cells(got, expected, relative, absolute),
-        _as_tensor,
-        problem=lambda got, expected: _tensor_problem(got, expected, dtype),
-    )
-
-
-def _numbers(value: Any) -> np.ndarray:
-    return np.asarray(value.data if isinstance(value, Array) else value)
-
-
-def _close(got: Any, expected: Any, relative: float, absolute: float) -> bool:
-    one, other = _numbers(got), _numbers(expected)
-    return one.shape == other.shape and bool(
-        np.allclose(one.astype(float), other.astype(float), rtol=relative, atol=absolute, equal_nan=True)
-    )
-
-
-def _cells(got: Any, expected: Any, relative: float, absolute: float) -> Iterator[tuple[str, Kind, Any, Any]]:
-    one, other = _numbers(got), _numbers(expected)
-    off = ~np.isclose(one.astype(float), other.astype(float), rtol=relative, atol=absolute, equal_nan=True)
-    for index in map(tuple, np.argwhere(off)[:1]):
-        where = f"[{', '.join(map(str, index))}]"
-        yield where, number(relative, absolute), one[index].item(), other[index].item()
-
-
-def _tensor_problem(got: Any, expected: Any, dtype: str) -> Finding | None:
-    shape = _numbers(expected).shape
-    wanted = f"a tensor of shape {tuple(shape)} and dtype {dtype}"
-    if not isinstance(got, Array) or got.kind != "tensor" or not got.dtype.startswith(dtype):
-        return Finding("wrong_type", f"The answer must be {wanted}.", got=describe_type(got), expected=wanted)
-    if got.data.shape != shape:
-        return Finding("wrong_shape", "The shape is another one.", got=str(got), expected=wanted)
-    return None
-
-
-def _as_tensor(value: Any) -> Any:
-    import torch
-
-    return torch.as_tensor(_numbers(value).copy())

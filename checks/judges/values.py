@@ -1,8 +1,7 @@
 """Judges of answers that return one value a case: the value that is right, and the wrong ones people give, as data.
 
-A mistake is not recognised by its symptom but by reproducing it: it says what an answer that makes it returns on
-each case, and has its name only when that is what came on *every* case, the right ones too. The same function is
-what the tests run as a wrong answer.
+A mistake is recognised by reproducing it: it says what an answer that makes it returns on each case, and has its
+name only when that came on *every* case, the right ones too. The tests run the same function as a wrong answer.
 
 Functions of a case take its data by name: `lambda model: …` for a case with `{"model": …}`. A name with a default
 may be missing from the data, so that `lambda length, cap=20: …` serves cases with and without a `cap`.
@@ -17,6 +16,7 @@ from functools import cache
 from typing import Any
 
 from checks.judges.kinds import Kind, plain
+from checks.judges.twice import find_two_answers
 from checks.protocol import Case, Finding, Outcome, Verdict
 
 CHANGED = "The answer is right, but it changed its argument in place. Work on a copy."
@@ -68,37 +68,47 @@ class ValueJudge:
     def __call__(self, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdict:
         values = [plain(outcome.value) for outcome in outcomes]
         wanted = [by_name(self.expected, case.data) for case in cases]
-        for case, value, right in zip(cases, values, wanted, strict=True):
-            if problem := self.kind.find_problem(value, right):
-                return incorrect(replace(problem, case=case.label))
+        if finding := find_two_answers(self.kind, cases, values) or self._problem(cases, values, wanted):
+            return incorrect(finding)
         wrong = [i for i, value in enumerate(values) if not self.kind.same(value, wanted[i])]
         changed = [case for case, outcome in zip(cases, outcomes, strict=True) if outcome.changed_input]
         if not wrong:
-            return (
-                incorrect(Finding("changes_its_input", CHANGED, changed[0].label)) if changed else correct()
-            )
+            in_place = [Finding("changes_its_input", CHANGED, case.label) for case in changed[:1]]
+            return incorrect(*in_place) if changed else correct()
         right = self._right_parts(values, wanted)
-        name, cause = self._explain(cases, values, wanted, right) or (
-            "unexpected_value",
-            _unforeseen(wrong, cases),
-        )
+        part = next((key for key in self.kind.keys if key not in right), "")
+        unforeseen = ("unexpected_value", _unforeseen(wrong, cases))
+        other = ("changes_its_input", IN_PLACE) if changed else unforeseen
+        name, cause = self._explain(part, cases, values, wanted) or other
         shown = self.kind.difference(values[wrong[0]], wanted[wrong[0]])
         finding = Finding(name, cause, cases[wrong[0]].label, *shown)
         score = 0.0 if changed else self.credit(right)
         return partly(score, finding) if score else incorrect(finding)
 
-    def _explain(
-        self, cases: Sequence[Case], values: Sequence[Any], wanted: Sequence[Any], right: frozenset[str]
-    ) -> tuple[str, str] | None:
-        """The id and cause of the mistake that gives all these values, or of the first part that is wrong."""
-        part = next((key for key in self.kind.keys if key not in right), "")
+    def _problem(self, cases: Sequence[Case], values: Sequence[Any], wanted: Sequence[Any]) -> Finding | None:
+        """The first value that cannot be compared; with the name of the mistake that gives just such values."""
+        for case, value, right in zip(cases, values, wanted, strict=True):
+            if problem := self.kind.find_problem(value, right):
+                mistake = self._mistake("", cases, values)
+                named = {"id": mistake.id, "cause": mistake.cause} if mistake else {}
+                return replace(problem, case=case.label, **named)
+        return None
+
+    def _mistake(self, part: str, cases: Sequence[Case], values: Sequence[Any]) -> Mistake | None:
+        """The first mistake that gives all these values, or that part of them."""
         for mistake in self.mistakes:
-            if mistake.part not in ("", part):
-                continue
-            for way in mistake.ways:
+            for way in mistake.ways if mistake.part in ("", part) else ():
                 predicted = (by_name(way, case.data) for case in cases)
                 if all(map(self._gives, [mistake.part] * len(cases), values, predicted)):
-                    return mistake.id, mistake.cause
+                    return mistake
+        return None
+
+    def _explain(
+        self, part: str, cases: Sequence[Case], values: Sequence[Any], wanted: Sequence[Any]
+    ) -> tuple[str, str] | None:
+        """The id and cause of the mistake that gives all these values, or of the first part that is wrong."""
+        if mistake := self._mistake(part, cases, values):
+            return mistake.id, mistake.cause
         if self.rounded and any(self._all_rounded(part, values, wanted, digits) for digits in range(9)):
             return self.rounded, "The value is rounded. Return it as it is; round where you print it."
         return None
@@ -185,7 +195,6 @@ def crashed(finding: Finding) -> Verdict:
 
 
 def _unforeseen(wrong: Sequence[int], cases: Sequence[Case]) -> str:
-    if len(wrong) == len(cases):
-        return "The value is not the expected one on any input; the smallest is shown."
-    right = len(cases) - len(wrong)
-    return f"Right on {right} of {len(cases)} inputs; the smallest that fails is shown."
+    if right := len(cases) - len(wrong):
+        return f"Right on {right} of {len(cases)} inputs; the smallest that fails is shown."
+    return "The value is not the expected one on any input; the smallest is shown."
