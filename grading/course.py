@@ -7,9 +7,8 @@ import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
@@ -18,6 +17,9 @@ from traitlets.config import Config, PyFileConfigLoader
 
 from insidebert.errors import CommandError
 from insidebert.lab import search_path
+
+if TYPE_CHECKING:
+    from grading.database import Book
 
 CONFIG_FILE = "nbgrader_config.py"
 
@@ -90,9 +92,12 @@ class Course:
         authenticator = Authenticator(config=self.config)
         return NbGraderAPI(coursedir=self.directory, authenticator=authenticator, config=self.config)
 
-    def gradebook(self) -> Gradebook:
+    def gradebook(self) -> Book:
+        """The gradebook, opened; see `Book`."""
+        from grading.database import Book
+
         _find_programs()
-        return Gradebook(self.directory.db_url, self.directory.course_id)
+        return Book(str(self.directory.db_url), str(self.directory.course_id))
 
     def folder(self, kind: str) -> Path:
         """One of the course's folders by its trait's name, e.g. "submitted_directory"."""

@@ -34,6 +34,7 @@ def run(args: argparse.Namespace) -> int:
     from grading.course import Course, done
 
     course = Course.open(args.course)
+    course.gradebook().close()  # what is wrong with it is said here, and not in nbgrader's log
     if args.release and "root" not in course.config.Exchange:
         # As `insidebert lab` does, whose formgrader and Assignment List look there.
         course.config.Exchange.root = str(configured_exchange() or make_exchange())

@@ -12,32 +12,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
-from nbgrader import dbutil
 from nbgrader.api import Gradebook, InvalidEntry, MissingEntry, SubmittedAssignment, SubmittedNotebook
 from nbgrader.preprocessors import AssignLatePenalties
-from sqlalchemy import inspect, text
-from sqlalchemy.exc import (
-    ArgumentError,
-    DBAPIError,
-    InterfaceError,
-    NoSuchModuleError,
-    OperationalError,
-    SQLAlchemyError,
-)
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 from tornado.log import app_log
 
-from grading import sqlite  # noqa: F401 - sets up every connection
 from grading.course import Course
-from insidebert.errors import CommandError
+from grading.database import Unusable, cause_of, sentence
 
 Result = TypeVar("Result")
-
-
-class Unusable(CommandError):
-    """The gradebook cannot be read or written: its disk is full, its server stays away, it is somebody else's."""
 
 
 class Writer:
@@ -60,7 +46,7 @@ class Writer:
         self._penalties.init_plugin()
         self.creates_students = bool(course.config.Autograde.get("create_student", True))
         self._book: Gradebook | None = None
-        self._persistently(lambda book: _hold_to_version(book, course))
+        self._persistently(lambda book: None)  # what is wrong with it is said before anybody is graded
         self._patience = patience
 
     def close(self) -> None:
@@ -153,11 +139,11 @@ class Writer:
                     if self._book is None:
                         self._book = self._course.gradebook()
                     return action(self._book)
-            except (SQLAlchemyError, InvalidEntry) as error:
+            except (SQLAlchemyError, InvalidEntry, Unusable) as error:
                 self._let_go()
-                cause = error.__context__ if isinstance(error, InvalidEntry) else error  # nbgrader wraps some
+                cause = cause_of(error)
                 if not _may_pass(cause) or time.monotonic() + pause > deadline:
-                    raise Unusable(_sentence(self._course, cause)) from error
+                    raise Unusable(sentence(str(self._course.directory.db_url), cause)) from error
             self._wait(pause)
             pause = min(2 * pause, 5.0)
 
@@ -209,29 +195,6 @@ def _scores(book: Gradebook, assignment: str) -> dict[str, dict[str, float | Non
     return found
 
 
-def _hold_to_version(book: Gradebook, course: Course) -> None:
-    """A gradebook of another nbgrader would fail in the middle of a run, or worse, not fail.
-
-    Raises:
-        CommandError: it is of another version; says how to convert it.
-    """
-    from alembic.config import Config
-    from alembic.script import ScriptDirectory
-
-    config = Config()
-    config.set_main_option("script_location", dbutil.ALEMBIC_DIR)
-    wanted = ScriptDirectory.from_config(config).get_current_head()
-    found = None
-    if inspect(book.engine).has_table("alembic_version"):
-        found = book.db.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    book.db.rollback()
-    if found != wanted:
-        raise CommandError(
-            f"the gradebook ({_name(course)}) was made by another version of nbgrader (schema {found or 'unknown'}, "
-            f"this one needs {wanted}). Back it up, then run `nbgrader db upgrade`."
-        )
-
-
 def _may_pass(error: BaseException | None) -> bool:
     """Whether waiting may help: a server that restarts, a lock; not a full disk or a table that is not there."""
     if not isinstance(error, DBAPIError) or not (
@@ -240,24 +203,3 @@ def _may_pass(error: BaseException | None) -> bool:
         return False
     said = str(error.orig).lower()
     return not any(words in said for words in ("disk is full", "no such table", "no such column", "password"))
-
-
-def _sentence(course: Course, error: BaseException | None) -> str:
-    said = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-    if "disk is full" in said:
-        cure = "Make room on the disk"
-    elif isinstance(error, (ArgumentError, NoSuchModuleError)):
-        cure = "Mend c.CourseDirectory.db_url in nbgrader_config.py"
-    else:
-        cure = "Put that right"
-    return (
-        f"the gradebook ({_name(course)}) cannot be used: {said}. {cure} and run the same command again; "
-        "what has been graded stays graded."
-    )
-
-
-def _name(course: Course) -> str:
-    """Where the gradebook is, without the password in its address."""
-    url = str(course.directory.db_url)
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}" if "@" in rest else Path(rest).name or url

@@ -40,6 +40,7 @@ def run(args: argparse.Namespace) -> int:
     assignments = args.assignment or course.assignments()
     if not assignments:
         raise CommandError(f"there is no assignment in {course.folder('source_directory')} to release.")
+    course.gradebook().close()  # what is wrong with it is said here, and not in nbgrader's log
     for assignment in assignments:
         release(course, assignment)
         print(course.notebook("release_directory", assignment).relative_to(course.root))
