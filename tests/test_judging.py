@@ -98,7 +98,7 @@ def test_a_noisy_right_answer_keeps_its_points():
 
 def test_partial_credit_is_a_number_nbgrader_reads():
     def pooler_in_head(model):
-        from tests.mutants.parameter_budget import breakdown
+        from tests.answers.parameter_budget import breakdown
 
         parts = breakdown(model)
         parts["head"] += parts["pooler"]

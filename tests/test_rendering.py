@@ -8,7 +8,7 @@ import checks
 from checks import CheckFailed, check
 from checks.protocol import Finding, Verdict
 from checks.render import NotAttempted, as_html, as_text
-from tests.mutants.parameter_budget import MUTANTS, breakdown, count_parameters
+from tests.answers.parameter_budget import MUTANTS, breakdown, count_parameters
 
 LONG = Finding("x", "a cause", "a case", "12", "13")
 

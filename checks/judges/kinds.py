@@ -125,6 +125,17 @@ def optional(kind: Kind) -> Kind:
     )
 
 
+def identical(one: Any, other: Any) -> bool:
+    """Whether two plain values are equal in form and, up to rounding, in their numbers. Arrays never are."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(identical(one[key], other[key]) for key in one)
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return len(one) == len(other) and all(map(identical, one, other))
+    if is_number(one) and is_number(other):
+        return type(one) is type(other) and NUMBER.same(one, other)
+    return not isinstance(one, Array) and type(one) is type(other) and bool(one == other)
+
+
 # --- several values ------------------------------------------------------------------------------------------
 
 
@@ -210,4 +221,31 @@ def record(parts: Mapping[str, Kind], words: str = "") -> Kind:
         lambda value: {key: kind.answer(value[key]) for key, kind in parts.items()},
         tuple(parts),
         problem,
+    )
+
+
+def mapping(item: Kind, words: str) -> Kind:
+    """A dict with the names that are expected, each value of one kind."""
+
+    def problem(got: Any, expected: Any) -> Finding | None:
+        names = ", ".join(map(str, expected))
+        if not isinstance(got, dict):
+            return Finding("wrong_type", "The answer must be a dict.", got=describe_type(got), expected=words)
+        if set(got) != set(expected):
+            found = ", ".join(map(str, got)) or "an empty dict"
+            return Finding("wrong_names", "There must be a row for each name.", got=found, expected=names)
+        for name, value in expected.items():
+            if found_inside := item.find_problem(got[name], value):
+                return replace(found_inside, got=f"{name}: {found_inside.got}")
+        return None
+
+    return Kind(
+        words,
+        lambda value: isinstance(value, dict) and all(map(item.accepts, value.values())),
+        lambda got, expected: (
+            got.keys() == expected.keys() and all(item.same(got[it], expected[it]) for it in got)
+        ),
+        lambda got, expected: ((f"{name}: ", item, got[name], expected[name]) for name in expected),
+        lambda value: {name: item.answer(one) for name, one in value.items()},
+        problem=problem,
     )

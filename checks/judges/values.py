@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from checks.judges.kinds import Kind, plain
+from checks.judges.kinds import Kind, identical, plain
 from checks.judges.twice import find_two_answers
 from checks.protocol import Case, Finding, Outcome, Verdict
 
@@ -56,6 +56,7 @@ class ValueJudge:
     mistakes  tried in order; the first that predicts every value is named.
     rounded   the id of the finding for right values that were rounded; "" where rounding is no mistake.
     credit    for dicts: from the keys that are right on every case to a score; a part of the points for a part.
+    otherwise (got, expected) of the first wrong case -> id and cause, where no mistake explains them; or None.
     """
 
     kind: Kind
@@ -64,6 +65,7 @@ class ValueJudge:
     raised: Sequence[RaisedMistake] = ()
     rounded: str = ""
     credit: Callable[[frozenset[str]], float] = lambda right: 0.0
+    otherwise: Callable[[Any, Any], tuple[str, str] | None] = lambda got, expected: None
 
     def __call__(self, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdict:
         values = [plain(outcome.value) for outcome in outcomes]
@@ -77,9 +79,11 @@ class ValueJudge:
             return incorrect(*in_place) if changed else correct()
         right = self._right_parts(values, wanted)
         part = next((key for key in self.kind.keys if key not in right), "")
+        other = (
+            ("changes_its_input", IN_PLACE) if changed else self.otherwise(values[wrong[0]], wanted[wrong[0]])
+        )
         unforeseen = ("unexpected_value", _unforeseen(wrong, cases))
-        other = ("changes_its_input", IN_PLACE) if changed else unforeseen
-        name, cause = self._explain(part, cases, values, wanted) or other
+        name, cause = self._explain(part, cases, values, wanted) or other or unforeseen
         shown = self.kind.difference(values[wrong[0]], wanted[wrong[0]])
         finding = Finding(name, cause, cases[wrong[0]].label, *shown)
         score = 0.0 if changed else self.credit(right)
@@ -123,6 +127,8 @@ class ValueJudge:
         if part:
             kind = next(kind for where, kind, _, _ in self.kind.parts(got, got) if where == part)
             return kind.accepts(predicted) and kind.same(self._part(got, part), predicted)
+        if identical(got, predicted):  # whatever its form
+            return True
         return self.kind.find_problem(got, predicted) is None and self.kind.same(got, predicted)
 
     def _part(self, value: Any, part: str) -> Any:

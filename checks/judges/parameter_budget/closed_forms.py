@@ -5,8 +5,7 @@ V vocabulary · H hidden · I intermediate · L layers · P positions · T segme
 
 from __future__ import annotations
 
-from checks.protocol import Case
-from checks.questions.parameter_budget import ModelSpec
+from checks.questions.parameter_budget.models import ModelSpec
 
 PARTS = (
     "token table",
@@ -17,11 +16,6 @@ PARTS = (
     "pooler",
     "head",
 )
-
-
-def model_of(case: Case) -> ModelSpec:
-    model: ModelSpec = case["model"]
-    return model
 
 
 def layer(H: int, I: int) -> int:
@@ -101,3 +95,22 @@ def share(model: ModelSpec) -> float:
 
 def embeddings(model: ModelSpec) -> int:
     return sum(parts(model)[part] for part in PARTS[:4])
+
+
+def over_modules(model: ModelSpec) -> int:
+    """The sum of `parameters()` over `modules()`: every number once for each module it lies in."""
+    H, V, L = model["H"], model["V"], model["L"]
+    part = parts(model)
+    layers, pooler, outside = part["encoder layers"], part["pooler"], head(model)
+    scorer = (H + 1) * model["labels"] if model["wrapped"] else 0
+    attention = 4 * (H * H + H) + 2 * H
+    encoder = total(model) - outside
+    found = encoder + 2 * embeddings(model) + 5 * layers + L * attention + 2 * pooler
+    if model["head"] in ("mlm", "pretraining"):
+        decoder, transform = V * H + V, H * H + 3 * H
+        predictions = transform + decoder + (0 if model["tied"] else V)
+        pairs = 2 * (2 * H + 2) if model["head"] == "pretraining" else 0
+        found += encoder + outside - scorer + 2 * predictions + 2 * transform + decoder + pairs
+    elif model["head"]:
+        found += encoder + 2 * (outside - scorer)
+    return found + (total(model) + scorer if model["wrapped"] else 0)

@@ -60,6 +60,11 @@ MISTAKES = (
         lambda model: bert.total(model) - bert.head(model),
     ),
     Mistake(
+        "sums_over_modules",
+        "A number was counted once for each module it lies in. `model.parameters()` already goes through all of them.",
+        bert.over_modules,
+    ),
+    Mistake(
         "counts_bytes",
         "This is the number of bytes in fp32, four times the number of parameters.",
         lambda model: 4 * bert.total(model),

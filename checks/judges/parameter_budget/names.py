@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from checks.judges.comparing import RaisedMistake
+from checks.judges.values import RaisedMistake
 
 CAUSE = (
     "The name before the table differs between models: a bare encoder has no `bert.`, your own module may call it "
