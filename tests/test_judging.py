@@ -178,7 +178,7 @@ def test_deep_and_half_written_text_in_evidence_is_no_exception():
 @pytest.mark.parametrize("name", ["whole_word_selection", "span_selection"])
 def test_draws_that_no_probe_would_leave_are_no_selections(name, forge):
     """Fewer draws than were asked for leave chance unjudged; NaN compares as neither over a budget nor under it."""
-    from tests.mutants import masking_granularity as answers
+    from tests.answers import masking_granularity as answers
 
     asked = find(name)
     answer = {one.__name__: one for one in (answers.whole_word_selection, answers.span_selection)}[name]

@@ -13,24 +13,38 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from checks.judges.masking_granularity import selecting, spans
-from checks.judges.masking_granularity.numbers import clipped, geometric
-from checks.judges.masking_granularity.selecting import Draws, final_sets, follow, shares
+from checks.judges.masking_granularity import chances, span_lengths, span_selection
+from checks.judges.masking_granularity.chances import final_sets, follow, shares
+from checks.judges.masking_granularity.draws import Draws
+from checks.judges.masking_granularity.span_length_distribution import clipped, geometric
 from checks.judges.statistics import ERROR, is_plausible
 from checks.questions import find
 
 ONE_IN_A_MILLION = 1e-6
-LOADED = {"by_pieces": selecting.by_pieces, "longest": selecting.longest, "shortest": selecting.shortest}
+
+
+def by_segment(words, sizes):
+    """A segment is drawn first, then a word in it: of `WORDS`, two segments of two and six words."""
+    left = [sum(word < 2 for word in words), sum(word >= 2 for word in words)]
+    return [1 / left[word >= 2] for word in words]
+
+
+LOADED = {
+    "by_pieces": chances.by_pieces,
+    "longest": chances.longest,
+    "shortest": chances.shortest,
+    "by_segment": by_segment,
+}
 
 
 def cases_of(name, kind):
-    return [case for case in find(name).cases(1) if case.data.get("statistics") == kind]
+    return [case for case in find(name).cases(1) if case["statistics"] == kind]
 
 
 WHOLE, SEGMENTS, WORDS = (
     cases_of(name, kind)[0]
     for name, kind in (
-        ("whole_word_selection", True),
+        ("whole_word_selection", "words"),
         ("span_selection", "segments"),
         ("span_selection", "words"),
     )
@@ -108,16 +122,16 @@ def accepted(case, wrong):
 
 @pytest.mark.parametrize(
     ("case", "weights"),
-    [*((WHOLE, weights) for weights in LOADED), (WORDS, "by_pieces")],
+    [*((WHOLE, weights) for weights in LOADED), (WORDS, "by_pieces"), (WORDS, "by_segment")],
     ids=label,
 )
 def test_loaded_choices_of_words_never_pass(case, weights):
     assert accepted(case, final_sets(sizes_of(case), case["budget"], LOADED[weights])) < ONE_IN_A_MILLION
 
 
-def span_sets(sizes, budget, lengths, *, cut):
-    """The chances of all sets when spans of several words are placed in one segment: lengths follow `lengths`; what
-    does not fit is drawn again, or with `cut` ends early."""
+def span_sets(sizes, budget, lengths, *, cut, last=()):
+    """The chances of all sets when spans of several words are placed: lengths follow `lengths`; no span goes on behind
+    the words of `last`; what does not fit is drawn again, or with `cut` ends early."""
     open_sets, final = {frozenset(): 1.0}, {}
     while open_sets:
         following = {}
@@ -129,6 +143,8 @@ def span_sets(sizes, budget, lengths, *, cut):
                     if word in hidden or sum(sizes[w] for w in (*hidden, *span, word)) > budget:
                         break
                     span.append(word)
+                    if word in last:
+                        break
                 if span and (cut or len(span) == length):
                     key = frozenset(span)
                     spans_here[key] = spans_here.get(key, 0.0) + lengths[length - 1]
@@ -144,15 +160,15 @@ def span_sets(sizes, budget, lengths, *, cut):
 
 @pytest.mark.parametrize("cut", [False, True])
 @pytest.mark.parametrize(
-    ("case", "longest"), [(SEGMENTS, 10), (WORDS, 10)], ids=["crosses_a_special", "max_length_ignored"]
+    ("case", "last"), [(SEGMENTS, ()), (WORDS, (1,))], ids=["crosses_a_special", "max_length_ignored"]
 )
-def test_spans_that_go_on_where_they_must_not_never_pass_and_are_named(case, longest, cut):
-    sizes, lengths = sizes_of(case), geometric(case["more"]["p"], longest)
-    wrong = span_sets(sizes, case["budget"], lengths, cut=cut)
+def test_spans_that_go_on_where_they_must_not_never_pass_and_are_named(case, last, cut):
+    sizes, lengths = sizes_of(case), geometric(case["options"]["p"], 10)
+    wrong = span_sets(sizes, case["budget"], lengths, cut=cut, last=last)
     assert sum(wrong.values()) == pytest.approx(1)
     assert accepted(case, wrong) < ONE_IN_A_MILLION
     right = final_sets(sizes, case["budget"])
-    share = spans.named_above(shares(right)["neighbours"])
+    share = span_selection.named_above(shares(right)["neighbours"])
     assert (
         binom.cdf(int(case["draws"] * share), case["draws"], shares(wrong)["neighbours"]) < ONE_IN_A_MILLION
     )
@@ -199,28 +215,28 @@ def placed_spans(case, lengths, N, rng, *, cut):
 def distances(case, p, lengths, *, cut):
     """The judge's distance for `REPEATS` answers whose spans follow `lengths`, when p is what was asked."""
     rng = np.random.default_rng(11)
-    L, N = case["more"]["max_length"], case["draws"]
+    L, N = case["options"]["max_length"], case["draws"]
     words = placed_spans(case, lengths, REPEATS * N, rng, cut=cut)
     found = []
     for part in np.split(words, REPEATS):
         draws = from_words(case, part)
-        found.append(spans.distance(draws, spans.run_lengths(draws), geometric(p, L)))
+        found.append(span_lengths.distance(draws, span_lengths.run_lengths(draws), geometric(p, L)))
     return np.array(found)
 
 
 @pytest.mark.parametrize("cut", [False, True])
 @pytest.mark.parametrize(("p", "case"), LENGTHS, ids=label)
 def test_right_span_lengths_stay_six_deviations_below_the_tolerance(p, case, cut):
-    found = distances(case, p, geometric(p, case["more"]["max_length"]), cut=cut)
-    assert found.max() < spans.TOLERANCE
-    assert found.mean() + 6 * found.std() < spans.TOLERANCE
+    found = distances(case, p, geometric(p, case["options"]["max_length"]), cut=cut)
+    assert found.max() < span_lengths.TOLERANCE
+    assert found.mean() + 6 * found.std() < span_lengths.TOLERANCE
 
 
 @pytest.mark.parametrize("cut", [False, True])
 @pytest.mark.parametrize("name", ["clipped", "one_word", "longest", "pieces", "exchanged"])
 def test_wrong_span_lengths_stay_six_deviations_above_it(name, cut):
     p, case = LENGTHS[0]
-    L = case["more"]["max_length"]
+    L = case["options"]["max_length"]
     wrong = {
         "clipped": clipped(p, L),
         "one_word": [1.0],
@@ -229,13 +245,13 @@ def test_wrong_span_lengths_stay_six_deviations_above_it(name, cut):
         "exchanged": geometric(1 - p, L),
     }[name]
     found = distances(case, p, wrong, cut=cut)
-    assert found.mean() - 6 * found.std() > spans.TOLERANCE
+    assert found.mean() - 6 * found.std() > span_lengths.TOLERANCE
 
 
 @pytest.mark.parametrize("cut", [False, True])
 @pytest.mark.parametrize("name", ["uniform", "p_ignored"])
 @pytest.mark.parametrize(("p", "case"), LENGTHS[1:], ids=label)
 def test_lengths_that_ignore_p_stay_six_deviations_above_it(p, case, name, cut):
-    L = case["more"]["max_length"]
+    L = case["options"]["max_length"]
     found = distances(case, p, [1 / L] * L if name == "uniform" else geometric(0.2, L), cut=cut)
-    assert found.mean() - 6 * found.std() > spans.TOLERANCE
+    assert found.mean() - 6 * found.std() > span_lengths.TOLERANCE

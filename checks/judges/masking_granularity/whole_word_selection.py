@@ -1,21 +1,19 @@
-"""The judge of `whole_word_selection`."""
+"""Whole words that are not all equally likely."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from checks.judges.masking_granularity.selecting import (
-    Draws,
+from checks.judges.masking_granularity.chances import (
     Weights,
     by_pieces,
     final_sets,
     follow,
-    judge_draws,
     longest,
     shortest,
     unlikely_word,
 )
-from checks.protocol import Case, Finding, Outcome, Question, Verdict
+from checks.judges.masking_granularity.draws import Draws
+from checks.judges.masking_granularity.every_draw import selection_judge
+from checks.protocol import Finding
 
 LEAVES_ROOM = (
     "A word that still fits was left in sight. Pass over words that are too long; stop when none fits."
@@ -35,7 +33,7 @@ NOT_EQUALLY_LIKELY = (
 
 
 def _chances(draws: Draws) -> Finding | None:
-    if not draws.case.data.get("statistics"):
+    if not draws.case["statistics"]:
         return None
     sizes = draws.sizes.tolist()
     expected = final_sets(sizes, draws.budget)
@@ -48,5 +46,4 @@ def _chances(draws: Draws) -> Finding | None:
     return general
 
 
-def whole_word_selection(question: Question, cases: list[Case], outcomes: Sequence[Outcome]) -> Verdict:
-    return judge_draws(question, cases, outcomes, leaves_room=LEAVES_ROOM, chances=_chances)
+JUDGE = selection_judge(LEAVES_ROOM, _chances)

@@ -1,11 +1,8 @@
-"""The judge of `span_selection`.
+"""How long the spans of an answer are, seen from the runs of hidden words in a long segment.
 
-How spans are placed is free in many details: whether one that does not fit is drawn again or cut short, whether
-starts or whole spans are drawn. Three cases hold what all of these have in common.
-
-segments  One word between two special tokens: every span has one word, so all sets are equally likely.
-words     `max_length=1`: spans are words, and the exact chances are those of whole-word masking.
-lengths   A long segment and a budget of a few spans: they hardly touch, so that runs of hidden words are spans.
+A budget of a few spans in 180 words: they hardly touch, so that runs of hidden words are spans. A few in a hundred
+touch and make one longer run; chance adds the rest. There is no closed form: the tests of these statistics simulate
+right answers and every named mistake, and hold the tolerance six standard deviations from all of them.
 """
 
 from __future__ import annotations
@@ -14,74 +11,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from checks.judges.masking_granularity.numbers import clipped, geometric
-from checks.judges.masking_granularity.selecting import (
-    Draws,
-    by_pieces,
-    final_sets,
-    follow,
-    judge_draws,
-    shares,
-    unlikely_word,
-)
+from checks.judges.masking_granularity.draws import Draws
+from checks.judges.masking_granularity.span_length_distribution import clipped, exchanged, geometric
 from checks.judges.statistics import percent
-from checks.protocol import Case, Finding, Outcome, Question, Verdict
+from checks.protocol import Finding
 
-LEAVES_ROOM = (
-    "A word that still fits was left in sight. Where a span is too long draw again; stop when no word fits."
-)
-NOT_EQUALLY_LIKELY = "Spans do not start at each word with the same chance. Draw the start among the words."
-
-# Total variation between observed and predicted run lengths that a right answer may show. A few spans in a hundred
-# touch and make one longer run; chance adds the rest. No closed form: tests/test_statistics_masking_granularity.py
-# simulates right answers and every named mistake and holds the tolerance six standard deviations from all of them.
-TOLERANCE = 0.13
-
-
-def _chances(draws: Draws) -> Finding | None:
-    kind = draws.case.data.get("statistics")
-    if kind == "lengths":
-        return _lengths(draws)
-    return _places(draws, kind) if kind else None
-
-
-# --- where spans start ------------------------------------------------------------------------------------
-
-
-def named_above(share: float) -> float:
-    """From which share of neighbouring words on spans are said to go on where they must not."""
-    return share + 0.35 * (1 - share)
-
-
-def _places(draws: Draws, kind: str) -> Finding | None:
-    sizes, N = draws.sizes.tolist(), len(draws.hidden)
-    expected = final_sets(sizes, draws.budget)
-    if follow(draws, expected):
-        return None
-    share, count = shares(expected)["neighbours"], round(shares(draws.sets).get("neighbours", 0))
-    general = unlikely_word(draws, expected, NOT_EQUALLY_LIKELY)
-    # Spans that go on where they must not bring neighbours together often; a mere preference does so a little.
-    if count > named_above(share) * N:
-        return _too_close(draws, kind, count, share)
-    if follow(draws, final_sets(sizes, draws.budget, by_pieces)):
-        cause = "Long words are hidden too often: the start was drawn among pieces. Draw it among words."
-        return Finding("starts_at_a_piece", cause, general.case, general.got, general.expected)
-    return general
-
-
-def _too_close(draws: Draws, kind: str, count: int, share: float) -> Finding:
-    got = f"neighbouring words hidden together in {percent(count, len(draws.hidden))} of the draws"
-    expected = f"about {100 * share:.1f} %"
-    if kind == "segments":
-        cause = (
-            "Words on both sides of a special token are hidden together: a span ends where its segment ends."
-        )
-        return Finding("crosses_a_special", cause, draws.case.label, got, expected)
-    cause = "With `max_length=1` a span is one word; longer ones came. Use the argument, not 10."
-    return Finding("max_length_ignored", cause, draws.case.label, got, expected)
-
-
-# --- how long they are ------------------------------------------------------------------------------------
+TOLERANCE = 0.13  # total variation between observed and predicted run lengths that a right answer may show
 
 
 def run_lengths(draws: Draws) -> np.ndarray:
@@ -171,12 +106,12 @@ def _wrong_lengths(p: float, L: int, pieces: int) -> list[tuple[str, str, Sequen
         p < 0.5
     ):  # the case with a large p comes second, and p and 1 - p are not exchanged in one of them alone
         cause = "Span lengths follow 1 − p. A span ends behind a word with probability p."
-        wrong.append(("p_exchanged", cause, geometric(1 - p, L)))
+        wrong.append(("p_exchanged", cause, exchanged(p, L)))
     return wrong
 
 
-def _lengths(draws: Draws) -> Finding | None:
-    p, L = draws.case["more"]["p"], draws.case["more"]["max_length"]
+def odd_lengths(draws: Draws) -> Finding | None:
+    p, L = draws.case["options"]["p"], draws.case["options"]["max_length"]
     lengths = run_lengths(draws)
     if distance(draws, lengths, geometric(p, L)) <= TOLERANCE:
         return None
@@ -200,7 +135,3 @@ def _shares(lengths: np.ndarray, L: int) -> str:
     N = len(lengths)
     one, most = percent(int((lengths == 1).sum()), N), percent(int((lengths >= L).sum()), N)
     return f"spans of mean {lengths.mean():.2f} words, {one} of one word, {most} of {L} or more"
-
-
-def span_selection(question: Question, cases: list[Case], outcomes: Sequence[Outcome]) -> Verdict:
-    return judge_draws(question, cases, outcomes, leaves_room=LEAVES_ROOM, chances=_chances)

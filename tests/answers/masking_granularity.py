@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import math
 import random
 
 import numpy as np
+import torch
 
 SPECIAL = {"[CLS]", "[SEP]", "[PAD]"}
 
@@ -37,67 +37,12 @@ def groups_by_starts(tokens):
     return [number if here else None for number, here in zip(numbers, text, strict=True)]
 
 
-def grouped(special=SPECIAL.__contains__, continues=None, orphan="word", restart=False, count_specials=False):
-    """Groups with one thing changed. `orphan`: what a `##` piece right after a special token becomes."""
-    continues = continues or (lambda token: token.startswith("##"))
-
-    def answer(tokens):
-        groups, number, inside = [], -1, False
-        for token in tokens:
-            if special(token):
-                groups.append(None)
-                inside = False
-                number = -1 if restart else number + count_specials
-                continue
-            if continues(token) and not inside and orphan == "none":
-                groups.append(None)
-                continue
-            if continues(token) and not inside and orphan == "glue" and number >= 0:
-                groups.append(number)
-                inside = True
-                continue
-            number += not (inside and continues(token))
-            groups.append(number)
-            inside = True
-        return groups
-
-    return answer
-
-
 def glued_to_minus_one(tokens):
     groups, number = [], -1
     for token in tokens:
-        if token in SPECIAL:
-            groups.append(None)
-            continue
-        if not token.startswith("##"):
-            number += 1
-        groups.append(number)
+        number += token not in SPECIAL and not token.startswith("##")
+        groups.append(None if token in SPECIAL else number)
     return groups
-
-
-def groups_then(change):
-    return lambda tokens: [change(group, index) for index, group in enumerate(word_groups(tokens))]
-
-
-def pieces_numbered(tokens):
-    count = itertools.count()
-    return [None if token in SPECIAL else next(count) for token in tokens]
-
-
-def specials_numbered(tokens):
-    numbers, number = [], -1
-    for index, token in enumerate(tokens):
-        previous = tokens[index - 1] if index else "[CLS]"
-        joined = token.startswith("##") and previous not in SPECIAL
-        number += not joined
-        numbers.append(number)
-    return numbers
-
-
-def first_places(tokens):
-    groups = word_groups(tokens)
-    return [None if group is None else groups.index(group) for group in groups]
 
 
 def groups_in_place(tokens):
@@ -124,19 +69,6 @@ def half_open_by_sets(hidden, groups):
     return len((some & seen) - {None})
 
 
-def words_counted(count, none_too=False):
-    def answer(hidden, groups):
-        names = set(groups) if none_too else set(groups) - {None}
-        words = [[h for h, g in zip(hidden, groups, strict=True) if g == name] for name in names]
-        return sum(count(word) for word in words)
-
-    return answer
-
-
-def is_open(word):
-    return any(word) and not all(word)
-
-
 # --- prediction_budget ------------------------------------------------------------------------------------
 
 
@@ -149,33 +81,6 @@ def budget_by_cases(length, probability=0.15, cap=20):
     if wanted < 1:
         return 1
     return cap if wanted > cap else wanted
-
-
-def budget(compute, low=1):
-    def answer(length, probability=0.15, cap=20):
-        return min(max(low, compute(length, probability, cap)), cap)
-
-    return answer
-
-
-def larger_of_both(length, probability=0.15, cap=20):
-    return max(round(length * probability), cap)
-
-
-def no_cap(length, probability=0.15, cap=20):
-    return max(1, round(length * probability))
-
-
-def cap_twenty(length, probability=0.15, cap=20):
-    return prediction_budget(length, probability)
-
-
-def fifteen(length, probability=0.15, cap=20):
-    return prediction_budget(length, cap=cap)
-
-
-def float_budget(length, probability=0.15, cap=20):
-    return float(prediction_budget(length, probability, cap))
 
 
 # --- whole_word_selection ---------------------------------------------------------------------------------
@@ -326,7 +231,7 @@ def no_selection(groups, budget, rng, *more):
 
 
 def neighbours_first(words, rng):
-    start = rng.randrange(len(words))
+    start = rng.randrange(len(words) or 1)
     return words[start:] + words[:start]
 
 
@@ -347,6 +252,12 @@ def as_numbers(select):
     return lambda *args: [int(hidden) for hidden in select(*args)]
 
 
+def as_tuple_of_numpy(groups, budget, rng):
+    """NumPy's and torch's bools stand for Python's, a tuple for a list."""
+    hidden = whole_word_selection(groups, budget, rng)
+    return (np.bool_(hidden[0]), *map(torch.tensor, hidden[1:]))
+
+
 def as_array(select):
     return lambda *args: np.array(select(*args))
 
@@ -362,19 +273,6 @@ def span_length_distribution(p=0.2, max_length=10):
 def distribution_by_recursion(p=0.2, max_length=10):
     first = p / (1 - (1 - p) ** max_length)
     return list(itertools.accumulate([first] + [1 - p] * (max_length - 1), lambda share, fall: share * fall))
-
-
-def shares(compute):
-    return lambda p=0.2, max_length=10: compute(p, max_length)
-
-
-def normalised(weights):
-    return [weight / sum(weights) for weight in weights]
-
-
-def clipped(p, longest):
-    head = [p * (1 - p) ** k for k in range(longest - 1)]
-    return [*head, 1 - sum(head)]
 
 
 # --- span_selection: right --------------------------------------------------------------------------------
@@ -467,6 +365,11 @@ def spans_cut_short(groups, budget, rng, p=0.2, max_length=10, *, length_of=None
     return hidden
 
 
+def clipped(p, longest):
+    head = [p * (1 - p) ** k for k in range(longest - 1)]
+    return [*head, 1 - sum(head)]
+
+
 # --- span_selection: wrong --------------------------------------------------------------------------------
 
 
@@ -551,7 +454,7 @@ def one_span(groups, budget, rng, p=0.2, max_length=10):
     words = words_of(groups)
     shares = span_length_distribution(p, max_length)
     (length,) = rng.choices(range(1, len(shares) + 1), shares)
-    start = rng.randrange(len(words))
+    start = rng.randrange(len(words) or 1)
     return take(groups, budget, words[start : start + length])
 
 
@@ -568,67 +471,69 @@ def long_words_first(groups, budget, rng, p=0.2, max_length=10):
     return [h or place in first for place, h in enumerate(hidden)]
 
 
+def longest_only(groups, budget, rng, p=0.2, max_length=10):
+    return spans_cut_short(groups, budget, rng, p, max_length, length_of=lambda rng: max_length)
+
+
+def by_segment(groups, budget, rng, p=0.2, max_length=10):
+    """Draws a segment, then a start in it: words of short segments begin more spans."""
+    segments = segments_of(groups)
+    most = max(map(len, segments), default=0)
+
+    def starts(words):
+        return [word for segment in segments for word in segment for _ in range(60 * most // len(segment))]
+
+    return spans_cut_short(groups, budget, rng, p, max_length, starts=starts)
+
+
+def waits_for_the_budget(groups, budget, rng, p=0.2, max_length=10):
+    """Goes on until the budget is used up, which the words may never do."""
+    words, hidden = words_of(groups), [False] * len(groups)
+    while sum(hidden) < budget:
+        word = rng.choice(words or [[]])
+        if sum(hidden) + len(word) <= budget:
+            for place in word:
+                hidden[place] = True
+    return hidden
+
+
 RIGHT = {
-    "word_groups": [word_groups, groups_by_starts],
-    "half_open_words": [half_open_words, half_open_by_sets],
-    "prediction_budget": [prediction_budget, budget_by_cases],
-    "whole_word_selection": [whole_word_selection, whole_by_drawing, whole_by_keys],
+    "word_groups": [word_groups, groups_by_starts, lambda tokens: tuple(word_groups(tokens))],
+    "half_open_words": [
+        half_open_words,
+        half_open_by_sets,
+        lambda hidden, groups: np.int64(half_open_words(hidden, groups)),
+    ],
+    "prediction_budget": [
+        prediction_budget,
+        budget_by_cases,
+        lambda *args: torch.tensor(prediction_budget(*args)),
+    ],
+    "whole_word_selection": [whole_word_selection, whole_by_drawing, whole_by_keys, as_tuple_of_numpy],
     "span_length_distribution": [span_length_distribution, distribution_by_recursion],
     "span_selection": [span_selection, spans_from_a_list, spans_cut_short],
 }
 
 MUTANTS = {
     "word_groups": [
-        ("glued_across_a_special", grouped(orphan="glue")),
         ("glued_across_a_special", glued_to_minus_one),
-        ("orphan_piece_is_no_word", grouped(orphan="none")),
-        ("every_piece_a_word", pieces_numbered),
-        ("restarts_in_each_segment", grouped(restart=True)),
-        ("counts_from_one", groups_then(lambda group, index: None if group is None else group + 1)),
-        ("specials_take_a_number", grouped(count_specials=True)),
-        ("specials_are_words", specials_numbered),
-        ("number_for_special", groups_then(lambda group, index: -1 if group is None else group)),
-        ("number_for_special", groups_then(lambda group, index: -100 if group is None else group)),
-        ("number_for_special", groups_then(lambda group, index: group or 0)),
-        ("padding_is_a_word", grouped(special=lambda token: token in ("[CLS]", "[SEP]"))),
-        ("bracket_taken_for_special", grouped(special=lambda token: token.startswith("["))),
-        ("bracket_taken_for_special", grouped(special=lambda token: token[0] in "[]")),
-        ("single_hash_continues", grouped(continues=lambda token: token.startswith("#"))),
-        ("place_of_first_piece", first_places),
         ("changes_its_input", groups_in_place),
-        ("wrong_type", lambda tokens: tuple(word_groups(tokens))),
         ("wrong_type", lambda tokens: [str(group) for group in word_groups(tokens)]),
+        ("wrong_type", lambda tokens: np.array([group or 0 for group in word_groups(tokens)])),
         ("unexpected_value", lambda tokens: [None, 0, 0, 1, None]),
     ],
     "half_open_words": [
-        ("none_taken_for_a_word", words_counted(is_open, none_too=True)),
-        ("counts_touched_words", words_counted(any)),
-        ("counts_hidden_words", words_counted(all)),
-        ("counts_words_not_hidden_whole", words_counted(lambda word: not all(word))),
-        ("counts_hidden_pieces", words_counted(lambda word: sum(word) * is_open(word))),
-        ("counts_visible_pieces", words_counted(lambda word: word.count(False) * is_open(word))),
-        ("counts_changes", words_counted(lambda w: sum(a != b for a, b in itertools.pairwise(w)))),
-        ("asks_the_first_piece", words_counted(lambda word: word[0] and not all(word))),
-        ("asks_the_first_piece", words_counted(lambda word: not word[0] and any(word))),
-        ("compares_the_ends_only", words_counted(lambda word: word[0] != word[-1])),
-        ("counts_the_others", words_counted(lambda word: not is_open(word))),
-        ("wrong_type", lambda hidden, groups: half_open_words(hidden, groups) / max(1, len(groups))),
+        (
+            "counts_touched_words",
+            lambda hidden, groups: len({g for h, g in zip(hidden, groups, strict=True) if h} - {None}),
+        ),
+        ("wrong_type", lambda hidden, groups: float(half_open_words(hidden, groups))),
         ("unexpected_value", lambda hidden, groups: half_open_words(hidden, groups) + 1),
     ],
     "prediction_budget": [
-        ("rounds_down", budget(lambda n, p, cap: int(n * p))),
-        ("rounds_up", budget(lambda n, p, cap: math.ceil(n * p))),
-        ("rounds_the_half_up", budget(lambda n, p, cap: int(n * p + 0.5))),
-        ("no_minimum", budget(lambda n, p, cap: round(n * p), low=0)),
-        ("cap_ignored", no_cap),
-        ("cap_hard_coded", cap_twenty),
-        ("cap_always_reached", larger_of_both),
-        ("probability_hard_coded", fifteen),
-        ("specials_subtracted", budget(lambda n, p, cap: round((n - 2) * p))),
-        ("specials_subtracted", budget(lambda n, p, cap: round((n - 3) * p))),
-        ("cap_on_the_length", lambda n, probability=0.15, cap=20: max(1, round(min(n, cap) * probability))),
-        ("wrong_type", float_budget),
-        ("unexpected_value", budget(lambda n, p, cap: round(n * p) + 1)),
+        ("rounds_down", lambda length, probability=0.15, cap=20: min(max(1, int(length * probability)), cap)),
+        ("wrong_type", lambda *args: float(prediction_budget(*args))),
+        ("unexpected_value", lambda *args: prediction_budget(*args) + 1),
     ],
     "whole_word_selection": [
         ("inverted", inverted(whole_word_selection)),
@@ -652,31 +557,21 @@ MUTANTS = {
         ("longest_first", ordered(lambda words, rng: sorted(shuffled(words, rng), key=len, reverse=True))),
         ("shortest_first", ordered(lambda words, rng: sorted(shuffled(words, rng), key=len))),
         ("words_not_equally_likely", ordered(neighbours_first)),
+        ("does_not_end", waits_for_the_budget),
         ("changes_its_input", select_in_place(whole_word_selection)),
         ("wrong_type", places_of(whole_word_selection)),
         ("wrong_type", as_numbers(whole_word_selection)),
         ("wrong_type", as_array(whole_word_selection)),
     ],
     "span_length_distribution": [
-        ("p_hard_coded", shares(lambda p, n: span_length_distribution(max_length=n))),
-        ("max_length_hard_coded", shares(lambda p, n: span_length_distribution(p))),
-        ("clipped", shares(clipped)),
-        ("not_renormalised", shares(lambda p, n: [p * (1 - p) ** k for k in range(n)])),
-        ("powers_not_normalised", shares(lambda p, n: [(1 - p) ** k for k in range(n)])),
-        ("off_by_one_power", shares(lambda p, n: [p * (1 - p) ** k for k in range(1, n + 1)])),
-        ("starts_at_length_zero", shares(lambda p, n: span_length_distribution(p, n + 1))),
-        ("starts_at_length_zero", shares(lambda p, n: [0.0, *span_length_distribution(p, n)])),
-        ("one_length_missing", shares(lambda p, n: span_length_distribution(p, n - 1))),
-        ("p_exchanged", shares(lambda p, n: span_length_distribution(1 - p, n))),
-        ("uniform", shares(lambda p, n: [1 / n for _ in range(n)])),
-        ("cumulative", shares(lambda p, n: list(itertools.accumulate(span_length_distribution(p, n))))),
-        ("reversed", shares(lambda p, n: list(reversed(span_length_distribution(p, n))))),
-        ("percent", shares(lambda p, n: [100 * share for share in span_length_distribution(p, n)])),
-        ("exponential", shares(lambda p, n: normalised([math.exp(-p * k) for k in range(n)]))),
-        ("wrong_length", shares(lambda p, n: [*span_length_distribution(p, n), 0.0])),
-        ("wrong_type", shares(lambda p, n: dict(enumerate(span_length_distribution(p, n), 1)))),
-        ("wrong_type", shares(lambda p, n: sum(k * s for k, s in enumerate(span_length_distribution(p, n))))),
-        ("unexpected_value", shares(lambda p, n: [round(s, 3) for s in span_length_distribution(p, n)])),
+        (
+            "not_renormalised",
+            lambda p=0.2, max_length=10: [p * (1 - p) ** length for length in range(max_length)],
+        ),
+        ("shares_rounded", lambda *args: [round(share, 3) for share in span_length_distribution(*args)]),
+        ("wrong_type", lambda *args: dict(enumerate(span_length_distribution(*args), 1))),
+        ("wrong_type", lambda *args: sum(k * s for k, s in enumerate(span_length_distribution(*args)))),
+        ("unexpected_value", lambda *args: [*span_length_distribution(*args), 0.0]),
     ],
     "span_selection": [
         ("inverted", inverted_text(span_selection)),
@@ -694,18 +589,16 @@ MUTANTS = {
         ("max_length_ignored", with_shares(lambda p, n: span_length_distribution(p))),
         ("starts_at_a_piece", starts_at_pieces),
         ("words_not_equally_likely", long_words_first),
+        ("words_not_equally_likely", by_segment),
         ("spans_clipped", with_shares(clipped)),
         ("one_word_spans", with_shares(lambda p, n: [1.0])),
-        ("longest_spans_only", lambda *args: longest_only(*args)),
+        ("longest_spans_only", longest_only),
         ("lengths_in_pieces", lengths_in_pieces),
         ("uniform_lengths", with_shares(lambda p, n: [1 / n] * n)),
         ("p_ignored", with_shares(lambda p, n: span_length_distribution(0.2, n))),
         ("p_exchanged", with_shares(lambda p, n: span_length_distribution(1 - p, n))),
+        ("does_not_end", waits_for_the_budget),
         ("changes_its_input", select_in_place(span_selection)),
         ("wrong_type", places_of(span_selection)),
     ],
 }
-
-
-def longest_only(groups, budget, rng, p=0.2, max_length=10):
-    return spans_cut_short(groups, budget, rng, p, max_length, length_of=lambda rng: max_length)
