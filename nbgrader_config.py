@@ -20,7 +20,7 @@ from grading.exchange import Collect
 from grading.export_formats import NbgraderCsv
 from grading.exporter import Intake
 from grading.feedback_page import FeedbackExporter
-from grading.preprocessors import Judge, Probe
+from grading.preprocessors import Judge, Points, Probe
 from grading.returning import ReleaseFeedback
 from grading.sanitising import Sanitise, markdown
 from grading.zip_collect import Collector, Extractor
@@ -59,6 +59,7 @@ c.ExportApp.plugin_class = NbgraderCsv  # nbgrader's own columns, quoted
 
 # What a submission holds is shown to its learner and to the instructor: nothing in it may run in a browser.
 c.GenerateFeedback.exporter_class = FeedbackExporter
+c.GenerateFeedback.preprocessors = [Points]
 c.HTMLExporter.preprocessors = [Sanitise]
 c.HTMLExporter.filters = {"markdown2html": markdown}
 

@@ -27,7 +27,7 @@ _HEADINGS: dict[State, tuple[str, str]] = {
 # Where the answer was never called, or its result never came, there was nothing to raise.
 _NOT_CHECKED = {
     "timed_out", "no_evidence", "evidence_twice", "bad_evidence", "earlier_cell_failed", "check_not_run",
-    "cell_did_not_run", "does_not_end",
+    "cell_did_not_run", "does_not_end", "not_gradable",
 }  # fmt: skip
 _FROM_AN_EXERCISE = "../../"  # to the course's folder
 _WIDTH = 300  # characters of one value; a verdict has five lines, whatever an answer returned

@@ -23,7 +23,7 @@ from grading.intake import MAX_BYTES, MAX_FILES, read_slip
 from grading.moments import read_moment
 from grading.returning import SLIPS
 
-MAX_TOTAL = 4 * MAX_BYTES  # of one submission
+MAX_TOTAL = 2 * MAX_BYTES  # of one submission
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _LEFT = "%r is left where it is: %s."  # `%r`: a name may hold what a terminal obeys

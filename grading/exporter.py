@@ -13,22 +13,30 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from copy import deepcopy
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
+from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SQLAlchemyError
 
-from grading.course import time_zone
+from grading.course import Course, time_zone
+from grading.gradebook import Writer
 from grading.intake import find_notebook, read_slip, take_in
 from grading.preprocessors import Probe
 from grading.sandbox.detecting import detect
+from grading.sandbox.isolation import SandboxUnavailable
+from grading.withholding import NotGradable, lost, withhold
 
 
 class Intake(NotebookExporter):
@@ -41,6 +49,7 @@ class Intake(NotebookExporter):
             weakref.finalize(
                 self, shutil.rmtree, stage, ignore_errors=True
             )  # with the run that this is made for
+            self._waiting: list[str] = []
             self._redirect(self.parent, Path(stage))
 
     def _redirect(self, converter: Autograde, stage: Path) -> None:
@@ -60,6 +69,45 @@ class Intake(NotebookExporter):
             notebook = _take_in(course, student, assignment, folder, stage, self.log)
             converter.assignments[str(notebook.parent)] = [str(notebook)]
         converter.coursedir = staged
+        converter.convert_notebooks = partial(self._name_who_waits, converter.convert_notebooks)
+
+    def _name_who_waits(self, convert_notebooks: Callable[[], None]) -> None:
+        """Takes the place of the run's own method: it ends with an error, and so with status 1, when somebody waits."""
+        try:
+            convert_notebooks()
+        finally:
+            for sentence in self._waiting:
+                self.log.error(sentence)
+        if self._waiting:
+            raise NbGraderException("\n".join(self._waiting))
+
+    def from_notebook_node(self, nb: NotebookNode, resources: Any = None, **kwargs: Any) -> Any:
+        """The graded notebook and the resources; see nbconvert's `Exporter`."""
+        try:
+            return super().from_notebook_node(nb, resources, **kwargs)
+        except (SandboxUnavailable, SQLAlchemyError):  # what holds for one holds for all
+            raise
+        except Exception as error:
+            if not isinstance(self.parent, Autograde):
+                raise
+            why = str(error) if isinstance(error, NotGradable) else lost(f"{type(error).__name__}: {error}")
+            names = resources["nbgrader"]
+            _leave_to_a_person(self.parent.coursedir, names["student"], names["assignment"])
+            self._waiting.append(
+                f"{names['student']}'s {names['assignment']} has no points and waits for a manual grade. {why}"
+            )
+        withhold(nb, why)
+        self._preprocessors = []  # which would give it points
+        return super().from_notebook_node(nb, resources, **kwargs)
+
+
+def _leave_to_a_person(directory: CourseDirectory, student: str, assignment: str) -> None:
+    """Writes that the submission has no points and waits for a manual grade, in place of what was there before."""
+    config = deepcopy(directory.config)
+    for name in ("root", "db_url", "course_id"):
+        config.CourseDirectory[name] = getattr(directory, name)
+    with closing(Writer(Course(Path(directory.root), config))) as writer:
+        writer.write(student, assignment, {})
 
 
 class _Staged(CourseDirectory):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from insidebert.errors import CommandError
 from insidebert.lab import configured_exchange, make_exchange
@@ -60,7 +60,7 @@ def write_feedback(course: Course, assignment: str, student: str | None = None) 
     Raises:
         CommandError: nothing of that assignment, or of that learner's, has been graded.
     """
-    from grading.course import done, last_word
+    from grading.course import done
 
     graded = _graded_students(course, assignment)
     if student is not None and student not in graded:
@@ -71,7 +71,7 @@ def write_feedback(course: Course, assignment: str, student: str | None = None) 
         raise CommandError(f"nothing of {assignment} has been graded. Run `insidebert grade` first.")
     _remove_outdated(course, assignment, graded)
     result = course.api.generate_feedback(assignment, student)
-    failed = dict.fromkeys(_failed(result), last_word(result))
+    failed = _failed(result.get("log") or "")
     if not result["success"] and not failed:
         done(result, "Writing feedback")
     return (1 if student else len(graded)) - len(failed), failed
@@ -84,9 +84,16 @@ def _remove_outdated(course: Course, assignment: str, graded: Sequence[str]) -> 
             page.unlink()
 
 
-def _failed(result: Mapping[str, Any]) -> list[str]:
-    """The learners whose page nbgrader could not write, from its log."""
-    return re.findall(r"error processing assignment '.*?' for student '(.*?)'", result.get("log") or "")
+def _failed(log: str) -> dict[str, str]:
+    """The learners whose page nbgrader could not write, and the last line of each one's trace, from its log."""
+    traces = log.split("There was an error processing assignment: ")[1:]
+    failed = {}
+    for trace in traces:
+        lines = trace.splitlines()
+        end = next((n for n, line in enumerate(lines) if n > 1 and re.match(r"\[[A-Z]+\]", line)), len(lines))
+        own = [line.strip() for line in lines[:end] if line.strip()]
+        failed[Path(own[0]).parent.name] = own[-1]
+    return failed
 
 
 def _graded_assignments(course: Course) -> list[str]:

@@ -26,11 +26,12 @@ from checks.protocol import Finding, Verdict
 from checks.render import heading
 from grading.judging import RECORD, is_verdict, points_for, recorded
 from grading.sanitising import markdown, sanitise
+from grading.withholding import unreadable, withheld
 
 _TEMPLATES = Path(__file__).parent / "templates"
 # The flags of `grading.flags` that a learner can do something about next time.
 _PUT_RIGHT = {
-    "missing_notebook", "unreadable_notebook", "renamed_notebook", "extra_files", "odd_encoding", "changed_source",
+    "missing_notebook", "renamed_notebook", "extra_files", "odd_encoding", "changed_source",
     "changed_type", "changed_metadata", "deleted_cell", "moved_cell", "duplicate_cell", "unknown_cell",
     "lost_metadata", "too_long_cell", "too_many_cells",
 }  # fmt: skip
@@ -55,11 +56,15 @@ class FeedbackExporter(Exporter):
         notebook, resources = super().from_notebook_node(nb, resources, **kwargs)
         notebook = sanitise(notebook)
         grades = resources.get("nbgrader", {})
-        blocks = [_block(cell) for cell in notebook.cells]
+        why = withheld(notebook.metadata)
+        blocks = [self._block(cell, withheld=bool(why)) for cell in notebook.cells]
         page = _template().render(
             title=grades.get("notebook", "Feedback"),
             score=_number(max(0.0, grades.get("score", 0.0))),
             max_score=_number(grades.get("max_score", 0.0)),
+            why=why,
+            unreadable=bool(unreadable(notebook)),
+            waits=any(block.get("waits") for block in blocks),
             late_penalty=_number(grades.get("late_penalty") or 0.0, nothing=""),
             questions=[block for block in blocks if block["kind"] == "graded"],
             flags=_flags(notebook),
@@ -67,6 +72,16 @@ class FeedbackExporter(Exporter):
             css=Markup(_css()),
         )
         return page, resources
+
+    def _block(self, cell: NotebookNode, *, withheld: bool) -> dict[str, Any]:
+        """What the page shows of one cell; a sentence for one that cannot be shown: it costs nobody the page."""
+        try:
+            return _block(cell, withheld=withheld)
+        except Exception as error:  # parsers of markdown and code, at whatever a learner wrote
+            self.log.warning("A cell is left out of the feedback: %s: %s", type(error).__name__, error)
+            cell.source, cell.outputs = "", []
+            cell.metadata.get("nbgrader", {}).pop("comment", None)
+            return _block(cell, withheld=withheld) | {"text": "This cell cannot be shown here."}
 
 
 @cache
@@ -88,7 +103,7 @@ def _css() -> str:
     return (_TEMPLATES / "page.css").read_text(encoding="utf-8") + "\n".join(colours)
 
 
-def _block(cell: NotebookNode) -> dict[str, Any]:
+def _block(cell: NotebookNode, *, withheld: bool) -> dict[str, Any]:
     """What the page shows of one cell. A graded check shows its verdict and points, not its code."""
     nbgrader = cell.metadata.get("nbgrader", {})
     block: dict[str, Any] = {"kind": "cell", "outputs": [], "id": "", "comment": ""}
@@ -105,7 +120,7 @@ def _block(cell: NotebookNode) -> dict[str, Any]:
                 highlight(cell.source, PythonLexer(stripnl=False), HtmlFormatter(nowrap=True))
             )
         block["outputs"] = [shown for output in cell.outputs if (shown := _shown(output))]
-    return block
+    return block | _by_a_person(nbgrader) if graded and withheld else block
 
 
 def _points(cell: NotebookNode, nbgrader: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,6 +136,13 @@ def _points(cell: NotebookNode, nbgrader: Mapping[str, Any]) -> dict[str, Any]:
     alone = points_for(verdict, points)
     by_hand = _number(alone) if abs(alone - score) > 0.01 else ""
     return shown | {"state": heading(verdict), "by_hand": by_hand}
+
+
+def _by_a_person(nbgrader: Mapping[str, Any]) -> dict[str, Any]:
+    """What is shown of a cell that no check has judged; the page's head says why."""
+    if nbgrader.get("waits", True):
+        return {"waits": True, "state": "not graded yet", "score": "–", "by_hand": "", "outputs": []}
+    return {"state": "graded by your instructor", "by_hand": "", "outputs": []}
 
 
 def _shown(output: NotebookNode) -> Markup | None:

@@ -15,7 +15,7 @@ METADATA = "insidebert"  # where a canonical notebook keeps its flags, so that t
 
 _SENTENCES = {
     "missing_notebook": "There is no notebook in the submission; it is graded as untouched.",
-    "unreadable_notebook": "The notebook cannot be read: {}. It is graded as untouched.",
+    "unreadable_notebook": "The notebook cannot be read: {}.",
     "renamed_notebook": "The notebook is called {}.",
     "not_a_file": "Links, pipes, devices and what cannot be read, none of them opened: {}.",
     "too_large": "Too large to be opened: {}.",

@@ -65,6 +65,10 @@ class Writer:
         """By student and cell, what the autograder gave: in one look, however large the class."""
         return self._persistently(partial(_scores, assignment=assignment))
 
+    def waiting(self, assignment: str) -> set[str]:
+        """The students with a cell that waits for a manual grade."""
+        return self._persistently(partial(_waiting, assignment=assignment))
+
     def write(
         self,
         student: str,
@@ -178,13 +182,14 @@ def _released(book: Gradebook, assignment: str) -> dict[str, float] | None:
     return {cell.name: float(cell.max_score) for notebook in found.notebooks for cell in notebook.grade_cells}
 
 
-_SCORES = text(
-    "SELECT submitted_assignment.student_id, base_cell.name, grade.auto_score FROM grade"
-    " JOIN submitted_notebook ON submitted_notebook.id = grade.notebook_id"
+_GRADES = (
+    " FROM grade JOIN submitted_notebook ON submitted_notebook.id = grade.notebook_id"
     " JOIN submitted_assignment ON submitted_assignment.id = submitted_notebook.assignment_id"
     " JOIN assignment ON assignment.id = submitted_assignment.assignment_id"
     " JOIN base_cell ON base_cell.id = grade.cell_id WHERE assignment.name = :assignment"
 )
+_SCORES = text(f"SELECT submitted_assignment.student_id, base_cell.name, grade.auto_score {_GRADES}")
+_WAITING = text(f"SELECT submitted_assignment.student_id, grade.needs_manual_grade {_GRADES}")
 
 
 def _scores(book: Gradebook, assignment: str) -> dict[str, dict[str, float | None]]:
@@ -192,6 +197,13 @@ def _scores(book: Gradebook, assignment: str) -> dict[str, dict[str, float | Non
     for student, cell, score in book.db.execute(_SCORES, {"assignment": assignment}):
         found.setdefault(student, {})[cell] = score
     book.db.rollback()  # a reading transaction left open would hold back SQLite's log
+    return found
+
+
+def _waiting(book: Gradebook, assignment: str) -> set[str]:
+    rows = book.db.execute(_WAITING, {"assignment": assignment})
+    found = {student for student, waits in rows if waits}
+    book.db.rollback()
     return found
 
 

@@ -1,14 +1,11 @@
 """Intake: a folder of hostile bytes in, a canonical notebook and flags out. Nothing one learner hands in stops a batch.
 
-Only what the notebook says in text is read, and only from a plain file: no link is followed, no device opened, no
-archive unpacked, nothing that is too large is read at all. The time and the memory that reading takes are bounded
-before anything is parsed.
+Only what the notebook says in text is read (see `grading.reading`), and only from a plain file: no link is followed,
+no device opened, no archive unpacked, nothing that is too large is read at all.
 """
 
 from __future__ import annotations
 
-import codecs
-import json
 import os
 import stat
 from collections.abc import Sequence
@@ -23,9 +20,9 @@ from nbformat import NotebookNode
 from grading.canonical import rebuild
 from grading.flags import Flag, flag, note
 from grading.moments import moment_of, read_moment, write_moment
+from grading.reading import Unreadable, read_cells
 
-MAX_BYTES = 16 * 2**20  # of a notebook: with many large pictures it has a few
-MAX_PARTS = 1_000_000  # values in its JSON; each costs some hundred bytes of memory
+MAX_BYTES = 128 * 2**20  # of a notebook with its outputs, which are passed over
 MAX_FILES = 1_000  # looked at in a folder
 
 _EXCHANGE = {
@@ -74,9 +71,8 @@ def take_in(data: bytes | None, released: NotebookNode, flags: Sequence[Flag] = 
     cells: Sequence[Any] = released.cells
     if data is not None:
         try:
-            text, encoding = _decoded(data)
-            cells = _parsed(text)
-        except _Unreadable as error:
+            cells, encoding = read_cells(data)
+        except Unreadable as error:
             noted.append(flag("unreadable_notebook", [str(error)]))
         else:
             noted += [flag("odd_encoding", [encoding])] if encoding else []
@@ -86,44 +82,12 @@ def take_in(data: bytes | None, released: NotebookNode, flags: Sequence[Flag] = 
     return Taken(notebook, noted)
 
 
-class _Unreadable(Exception):
-    """Says in a few words why the bytes are no notebook."""
-
-
-def _decoded(data: bytes) -> tuple[str, str]:
-    """The text, and the encoding where it is not plain UTF-8."""
-    if len(data) > MAX_BYTES:
-        raise _Unreadable(f"{len(data) / 2**20:.0f} MiB, and at most {MAX_BYTES // 2**20} are read")
-    if not data.strip():
-        raise _Unreadable("it is empty")
-    encoding = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else json.detect_encoding(data)
-    try:
-        text = data.decode(encoding)
-    except (UnicodeDecodeError, ValueError):
-        raise _Unreadable(f"it is not {encoding.upper()} text") from None
-    named = {"utf-8": "", "utf-8-sig": "it begins with a byte-order mark"}
-    return text, named.get(encoding, encoding.upper())
-
-
-def _parsed(text: str) -> list[Any]:
-    """The list of cells. Numbers become floats, which have no length to be misused."""
-    if sum(text.count(mark) for mark in ",[{") > MAX_PARTS:
-        raise _Unreadable(f"more than {MAX_PARTS:,} values".replace(",", " "))
-    try:
-        notebook = json.loads(text, parse_int=float, parse_constant=float)
-    except (ValueError, RecursionError) as error:
-        raise _Unreadable("nested too deeply" if isinstance(error, RecursionError) else "not JSON") from None
-    cells = notebook.get("cells") if isinstance(notebook, dict) else None
-    if not isinstance(cells, list):
-        raise _Unreadable("no notebook of format 4")
-    return cells
-
-
 # --- the folder it lies in ---------------------------------------------------------------------------------
 
 
 def find_notebook(folder: Path, assignment: str) -> tuple[bytes | None, list[Flag]]:
-    """The bytes of the submitted notebook, None where there is none, and what was noted about the folder.
+    """The bytes of the submitted notebook, None where it was not opened, and what was noted about the folder: that
+    there is none (`missing_notebook`), or why it cannot be opened (`unreadable_notebook`).
 
     The notebook is called like the assignment; one of another name is taken where that one is missing, the most
     recent of several.
@@ -136,10 +100,15 @@ def find_notebook(folder: Path, assignment: str) -> tuple[bytes | None, list[Fla
     if found.chosen and (data := _read(folder / found.chosen, MAX_BYTES)) is not None:
         renamed = found.chosen != f"{assignment}.ipynb"
         return data, flags + ([flag("renamed_notebook", [found.chosen])] if renamed else [])
-    return None, flags if any(map(_is_notebook, found.links + found.large)) else [
-        *flags,
-        flag("missing_notebook"),
-    ]
+    return None, [*flags, _why_none(found)]
+
+
+def _why_none(found: _Found) -> Flag:
+    if any(map(_is_notebook, found.large)):
+        return flag("unreadable_notebook", [f"it is larger than {MAX_BYTES // 2**20} MiB"])
+    if found.chosen or found.closed or any(map(_is_notebook, found.links)):
+        return flag("unreadable_notebook", ["it is a link or no plain file, or nobody may open it"])
+    return flag("missing_notebook")
 
 
 @dataclass(frozen=True)
@@ -151,12 +120,13 @@ class _Found:
     large: list[str]
     folders: list[str]
     chosen: str | None  # the file that is the notebook
+    closed: bool = False  # the folder itself cannot be looked into
 
 
 def _survey(folder: Path, assignment: str) -> _Found:
     found = _Found({}, [], [], [], None)
     if folder.is_symlink():
-        return replace(found, links=[folder.name])
+        return replace(found, links=[folder.name], closed=True)
     if not folder.is_dir():
         return found
     expected = f"{assignment}.ipynb"
@@ -164,7 +134,7 @@ def _survey(folder: Path, assignment: str) -> _Found:
         with os.scandir(folder) as entries:
             names = {entry.name for entry in islice(entries, MAX_FILES)}
     except OSError:  # not ours to read
-        return replace(found, links=[folder.name])
+        return replace(found, links=[folder.name], closed=True)
     if os.path.lexists(folder / expected):
         names.add(expected)  # however many there are before it
     for name in sorted(names - _HARMLESS - set(_EXCHANGE)):
@@ -181,8 +151,10 @@ def _survey(folder: Path, assignment: str) -> _Found:
             found.large.append(name)
         else:
             found.files[name] = about.st_mtime
+    if expected in (*found.files, *found.links, *found.large):
+        return replace(found, chosen=expected if expected in found.files else None)
     newest = max(filter(_is_notebook, found.files), key=lambda name: found.files[name], default=None)
-    return replace(found, chosen=expected if expected in found.files else newest)
+    return replace(found, chosen=newest)
 
 
 def _is_notebook(name: str) -> bool:

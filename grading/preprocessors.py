@@ -1,4 +1,4 @@
-"""The steps that `nbgrader_config.py` adds to nbgrader's, and those it puts in place of nbgrader's own execution.
+"""The steps that `nbgrader_config.py` adds to nbgrader's, and those it puts in place of nbgrader's own.
 
 What they get `grading.exporter.Intake` has rebuilt. `Probe` runs it with a seed that only this run knows. `Judge`
 reads the evidence when the kernel is gone. Between them nothing a submission does can decide about its points.
@@ -13,13 +13,14 @@ from typing import Any
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor
 from traitlets import Enum, Integer
 
 from grading import evidence, sqlite  # noqa: F401 - sqlite: for every connection of nbgrader's
 from grading.executing import execute
 from grading.sandbox.isolation import NONE
 from grading.sandbox.limits import Limits
+from grading.withholding import NotGradable, lost, unreadable
 
 _SEED = "insidebert_seed"
 
@@ -27,7 +28,8 @@ _SEED = "insidebert_seed"
 class Probe(NbGraderPreprocessor):
     """Takes the place of nbgrader's `Execute`: a sandboxed kernel whose checks only probe.
 
-    The seed travels on to `Judge`. Where there is no sandbox it raises `SandboxUnavailable`.
+    The seed travels on to `Judge`. Where there is no sandbox it raises `SandboxUnavailable`, and `NotGradable` where
+    there is nothing to run or the run says nothing: `grading.exporter.Intake` sees to that.
     """
 
     timeout = Integer(60, help="Seconds a cell may take.").tag(config=True)
@@ -44,8 +46,12 @@ class Probe(NbGraderPreprocessor):
         )
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Any:
+        if why := unreadable(nb):
+            raise NotGradable(why)
         seed = secrets.randbits(48)
         ran = execute(nb, seed, self.limits(), NONE if self.isolation == "none" else None)
+        if ran.lost:
+            raise NotGradable(lost(ran.trouble))
         if ran.trouble:
             self.log.warning(ran.trouble)
         resources[_SEED] = seed
@@ -65,3 +71,12 @@ class Judge(NbGraderPreprocessor):
         folder = course.format_path(course.autograded_directory, names["student"], names["assignment"])
         evidence.write(Path(folder), kept)
         return nb, resources
+
+
+class Points(GetGrades):
+    """Takes the place of nbgrader's `GetGrades` before feedback: notes besides which cells wait for a person."""
+
+    def _get_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
+        super()._get_score(cell, resources)
+        names = (cell.metadata.nbgrader["grade_id"], self.notebook_id, self.assignment_id, self.student_id)
+        cell.metadata.nbgrader["waits"] = bool(self.gradebook.find_grade(*names).needs_manual_grade)

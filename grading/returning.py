@@ -6,6 +6,7 @@ it has no `timestamp.txt` and no `submission_secret.txt`, from which the page in
 
 from __future__ import annotations
 
+import glob
 from pathlib import Path
 
 from nbgrader.exchange.default import ExchangeReleaseFeedback
@@ -15,6 +16,8 @@ SLIPS = ("timestamp.txt", "submission_secret.txt")
 
 class ReleaseFeedback(ExchangeReleaseFeedback):
     """nbgrader's own, without the learners who cannot fetch anything there; they are named in a warning."""
+
+    src_path: str
 
     def copy_files(self) -> None:
         course = self.coursedir
@@ -27,10 +30,20 @@ class ReleaseFeedback(ExchangeReleaseFeedback):
                 course.feedback_directory,
             )
         course.student_id_exclude = ",".join(excluded | without)
+        every = self.src_path
+        try:
+            for folder in sorted(glob.glob(every)):  # noqa: PTH207 - as nbgrader does
+                self.src_path = folder
+                self._return_one()
+        finally:
+            self.src_path, course.student_id_exclude = every, ",".join(excluded)
+
+    def _return_one(self) -> None:
+        """One learner's; what is wrong with it ends nobody else's."""
         try:
             super().copy_files()
-        finally:
-            course.student_id_exclude = ",".join(excluded)
+        except (OSError, ValueError) as error:  # a page or a slip that cannot be read
+            self.log.warning("%s is not returned: %s", self.src_path, error)
 
     def _without_slips(self) -> set[str]:
         """By their folders' names, which are the learners' ids."""

@@ -20,7 +20,8 @@ from grading.readiness import Assignment, Desk, prove
 from grading.report import Report, Row
 from grading.sandbox.isolation import Isolation
 from grading.sandbox.limits import Limits
-from grading.worker import Terms, grade
+from grading.withholding import NotGradable, lost
+from grading.worker import Terms, grade, ungraded
 from insidebert.errors import CommandError
 
 Progress = Callable[[int, int, str], None]
@@ -157,8 +158,10 @@ class Run:
     ) -> Iterator[tuple[Submission, bool]]:
         """The submissions of an assignment, and of each whether it has been graded before."""
         scores = {} if self._force else self._writer.scores(assignment.name)
+        waiting = self._writer.waiting(assignment.name)
         for one in self._submissions(assignment, students):
-            yield one, not self._force and self._is_kept(one, scores.get(one.student))
+            kept = not self._force and self._is_kept(one, scores.get(one.student), one.student in waiting)
+            yield one, kept
 
     def _submissions(self, assignment: Assignment, students: Sequence[str] | None) -> Iterator[Submission]:
         excluded = str(self._course.config.CourseDirectory.get("student_id_exclude", "")).split(",")
@@ -189,8 +192,11 @@ class Run:
 
     # --- what had been done -------------------------------------------------------------------------------
 
-    def _is_kept(self, one: Submission, scores: dict[str, float | None] | None) -> bool:
-        """Whether it was graded from the same bytes by the same questions, and the gradebook still says so."""
+    def _is_kept(self, one: Submission, scores: dict[str, float | None] | None, waiting: bool) -> bool:
+        """Whether it was graded from the same bytes by the same questions, and the gradebook still says so.
+
+        What could not be read is named until a person has given the points for which it is `waiting`.
+        """
         record = self._journal.read(one.assignment.name, one.student)
         if record is None:
             return False
@@ -198,7 +204,7 @@ class Run:
         if record["key"] != one.key or record.get("scores") != scores or not self._autograded(one).is_file():
             return False
         try:
-            self._note(one, record)
+            self._note(one, record, waiting)
         except (KeyError, TypeError):  # written by hand, or by another version
             return False
         return True
@@ -213,9 +219,7 @@ class Run:
         one: Submission = done.name
         if isinstance(done.error, CommandError):  # no sandbox: what holds for one holds for all
             raise done.error
-        if done.result is None:
-            return self._give_up(one, done.error)
-        result = done.result
+        result = done.result or self._withheld(one, done.error)
         self._store(one, result)
         self._writer.write(
             one.student,
@@ -224,9 +228,17 @@ class Run:
             untouched=frozenset(result["untouched"]),
             submitted=one.slip.submitted,
         )
-        record = {name: result[name] for name in ("rows", "scores", "flags", "warm", "isolation", "trouble")}
-        self._journal.write(one.assignment.name, one.student, {"key": one.key, **record})
-        return self._note(one, record)
+        kept = ("rows", "scores", "waits", "flags", "warm", "isolation", "trouble")
+        record = {name: result[name] for name in kept}
+        if done.result:  # else the next run tries it again
+            self._journal.write(one.assignment.name, one.student, {"key": one.key, **record})
+        self._note(one, record)
+
+    def _withheld(self, one: Submission, error: BaseException | None) -> dict[str, Any]:
+        """What is written when grading failed, which is our fault: no points stand, old ones neither."""
+        reason = "its worker died each time" if isinstance(error, WorkerDied) else _in_words(error)
+        data, flags, terms = one.load()
+        return ungraded(data, flags, terms, lost(reason))
 
     def _store(self, one: Submission, result: dict[str, Any]) -> None:
         path = self._autograded(one)
@@ -235,37 +247,31 @@ class Run:
         write_whole(path, result["notebook"], mode)
         for name, text in one.slip.files.items():
             write_whole(path.with_name(name), text, mode)
-        evidence.write(path.parent, result["kept"])
+        if result["kept"] is None:
+            (path.parent / evidence.FILE).unlink(missing_ok=True)
+        else:
+            evidence.write(path.parent, result["kept"])
 
-    def _note(self, one: Submission, record: dict[str, Any]) -> None:
+    def _note(self, one: Submission, record: dict[str, Any], waiting: bool = True) -> None:
+        """Put it into the report, and say what it needs; `waiting`: it still does."""
         flags = [flag["id"] for flag in record["flags"]]
         rows = [Row(one.student, one.assignment.name, flags=flags, **row) for row in record["rows"]]
-        isolation, warm, trouble = record["isolation"], record["warm"], record["trouble"]
+        isolation, warm, trouble, waits = (record[name] for name in ("isolation", "warm", "trouble", "waits"))
         self._rows += rows
-        self._isolations.add(isolation)
-        self._warm.add(warm)
+        if isolation:  # else nothing ran
+            self._isolations.add(isolation)
+            self._warm.add(warm)
         if trouble:
             self._notes.append(f"{one.student}, {one.assignment.name}: {trouble}")
+        if waits and waiting:
+            self._troubles.append(
+                f"{one.student}'s {one.assignment.name} has no points. {waits} "
+                "In the formgrader it waits for a manual grade."
+            )
 
-    def _give_up(self, one: Submission, error: BaseException | None) -> None:
-        """Our fault and nobody's zero: no points stand, old ones neither, and the cells wait for a person."""
-        name = one.assignment.name
-        self._autograded(one).unlink(missing_ok=True)
-        (self._autograded(one).parent / evidence.FILE).unlink(missing_ok=True)
-        self._writer.write(one.student, name, {}, submitted=one.slip.submitted)
-        self._rows += [
-            Row(one.student, name, question, 0.0, points, "crashed", ["not_gradable"])
-            for question, points in one.assignment.points.items()
-        ]
-        reason = (
-            "its worker died each time"
-            if isinstance(error, WorkerDied)
-            else f"{type(error).__name__}: {error}"
-        )
-        self._troubles.append(
-            f"{one.student}'s {name} could not be graded and has no points ({reason}). "
-            "The next run tries it again; in the formgrader it waits for a manual grade."
-        )
+
+def _in_words(error: BaseException | None) -> str:
+    return str(error) if isinstance(error, NotGradable) else f"{type(error).__name__}: {error}"
 
 
 def _is_text(name: str) -> bool:

@@ -46,12 +46,13 @@ _ATTRIBUTES = {
     "th": ["colspan", "rowspan", "align", "scope"], "details": ["open"], "ol": ["start"],
 }  # fmt: skip
 _LINK = re.compile(r"(https?://|mailto:|#)", re.I)
-_PICTURE = re.compile(r"data:image/(png|jpeg|gif);base64,[A-Za-z0-9+/=\s]*", re.I)
+_PICTURE = re.compile(r"data:image/(png|jpeg|gif);base64,[A-Za-z0-9+/=\s]+", re.I)
 _UNSEEN = re.compile(r"<(script|style)\b.*?(</\1\s*>|\Z)", re.I | re.S)  # their text would be left over
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 _KEPT_OF_NBGRADER = (
     "grade", "grade_id", "locked", "points", "solution", "task", "schema_version", "cell_type", "score", "comment",
+    "waits",
 )  # fmt: skip
 
 
@@ -86,8 +87,21 @@ def _cleaner(styled: bool) -> bleach.Cleaner:
 
 def markdown(source: str) -> str:
     """Markdown as HTML, cleaned after it was rendered: before, it would not be clear what is HTML in it."""
-    renderer = IPythonRenderer(escape=False, exclude_anchor_links=True)
+    renderer = IPythonRenderer(escape=False, exclude_anchor_links=True, attachments=_Pasted())
     return clean(MarkdownWithMath(renderer=renderer).render(source[:MAX_SOURCE]))
+
+
+class _Pasted(dict[str, dict[str, str]]):
+    """Stands in for every picture that was pasted into a text. Intake keeps none: the page shows their names.
+
+    The renderer ends at the first picture that is not among its attachments.
+    """
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+    def __missing__(self, _: str) -> dict[str, str]:
+        return {"image/png": ""}
 
 
 class Sanitise(Preprocessor):

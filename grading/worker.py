@@ -30,10 +30,11 @@ from checks.protocol import Verdict
 from grading.evidence import judge_and_keep
 from grading.executing import execute
 from grading.flags import Flag
-from grading.intake import take_in
+from grading.intake import Taken, take_in
 from grading.judging import graded_cells
 from grading.sandbox.isolation import Isolation
 from grading.sandbox.limits import Limits
+from grading.withholding import NotGradable, unreadable, withhold
 
 _GRACE = 120.0  # seconds for everything around the kernel; a worker that takes longer hangs, and ends itself
 
@@ -68,34 +69,69 @@ def grade(data: bytes | None, found: tuple[Flag, ...], terms: Terms) -> dict[str
         found: what was noted while it was looked for.
 
     Returns:
-        JSON data: `notebook` (its text, judged), `rows` (one a question, see `report.Row`), `scores` by cell,
-        `untouched` answer cells, `flags`, `kept` (see `grading.evidence`), `warm`, `isolation`, `trouble`, `seconds`.
+        JSON data: `notebook` (its text, judged), `rows` (one a question, see `report.Row`), `scores` by cell, None
+        where a person has to give them, `waits` (why; empty where nobody has to), `untouched` answer cells, `flags`,
+        `kept` (see `grading.evidence`; None where nothing ran), `warm`, `isolation`, `trouble`, `seconds`.
 
     Raises:
         SandboxUnavailable: nothing can be run here.
-        Exception: a judge failed, or kernels were lost. That is our fault and nobody's zero.
+        Exception: a judge failed, or kernels were lost. Then `ungraded` says what is to be written.
     """
     began = time.perf_counter()
     seed = secrets.randbits(48)  # drawn here and now: nobody could have prepared for it
     with _ending_if_it_hangs(terms.limits.total_seconds + _GRACE):
         taken = take_in(data, _parsed(terms.released), found)
         notebook = taken.notebook
+        if why := unreadable(notebook):
+            return _withheld(taken, why)
         execution = execute(notebook, seed, terms.limits, terms.isolation)
         if execution.lost:
-            raise RuntimeError(execution.trouble)
+            raise NotGradable(execution.trouble)
         verdicts, kept = judge_and_keep(notebook, seed)
         notebook, _ = LimitOutput().preprocess(notebook, {})
     return {
-        "notebook": _text(notebook),
-        "rows": [_row(cell, verdict) for cell, verdict in zip(graded_cells(notebook), verdicts, strict=True)],
+        **_common(taken, notebook, verdicts),
         "scores": {_name(cell): determine_grade(cell)[0] for cell in notebook.cells if is_grade(cell)},
+        "waits": "",
         "untouched": [_name(cell) for cell in notebook.cells if is_solution(cell) and _is_untouched(cell)],
-        "flags": [{"id": flag.id, "text": flag.text} for flag in taken.flags],
         "kept": kept,
         "warm": execution.warm,
         "isolation": execution.isolation,
         "trouble": execution.trouble,
         "seconds": round(time.perf_counter() - began, 3),
+    }
+
+
+def ungraded(data: bytes | None, found: tuple[Flag, ...], terms: Terms, why: str) -> dict[str, Any]:
+    """What `grade` would have returned, for a submission that it failed at: no points, and a person to give them.
+
+    Args:
+        why: a sentence for the learner and the instructor.
+    """
+    return _withheld(take_in(data, _parsed(terms.released), found), why)
+
+
+def _withheld(taken: Taken, why: str) -> dict[str, Any]:
+    """No points, and what `grade` says of a run where nothing ran."""
+    verdicts = withhold(taken.notebook, why)
+    return {
+        **_common(taken, taken.notebook, verdicts),
+        "scores": {_name(cell): None for cell in taken.notebook.cells if is_grade(cell)},
+        "waits": why,
+        "untouched": [],
+        "kept": None,
+        "warm": None,
+        "isolation": "",
+        "trouble": "",
+        "seconds": 0.0,
+    }
+
+
+def _common(taken: Taken, notebook: NotebookNode, verdicts: list[Verdict]) -> dict[str, Any]:
+    return {
+        "notebook": _text(notebook),
+        "rows": [_row(cell, verdict) for cell, verdict in zip(graded_cells(notebook), verdicts, strict=True)],
+        "flags": [{"id": flag.id, "text": flag.text} for flag in taken.flags],
     }
 
 

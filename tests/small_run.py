@@ -42,6 +42,8 @@ def look_up(notebook: Any, seed: int, limits: Any, isolation: Any) -> Execution:
     text = notebook.cells[0].source
     if "JUDGE FAILS" in text:
         raise RuntimeError("a judge failed")
+    if "KERNEL LOST" in text:
+        return Execution(0.01, True, "none", "The kernel was lost 2 times.", lost=True)
     answers = RIGHT if "RIGHT" in text else WRONG if "WRONG" in text else {}
     for cell in graded_cells(notebook):
         name = cell.metadata.nbgrader.grade_id

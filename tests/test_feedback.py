@@ -14,11 +14,13 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from checks.protocol import Finding, Verdict
 from checks.render import as_html
-from grading import evidence
+from grading import evidence, feedback_page
 from grading.feedback import write_feedback
 from grading.feedback_page import FeedbackExporter
+from grading.flags import flag, note
 from grading.judging import graded_cells
 from grading.sanitising import MAX_OUTPUTS, clean, markdown, sanitise
+from grading.withholding import lost, withhold
 from insidebert.cli import main
 from tests.small_course import ASSIGNMENT, RIGHT, add_graded, make_course
 
@@ -341,7 +343,70 @@ def test_one_page_that_cannot_be_written_costs_no_other_and_none_is_outdated(cou
         page_of(course, "gone").write_text("an old verdict", encoding="utf-8")
         written, failed = write_feedback(course, ASSIGNMENT)
         assert (written, list(failed)) == (3, ["ghost"])
+        assert "traceback" not in failed["ghost"].lower()
+        assert "could not be converted" in failed["ghost"]
         assert page_of(course, "ada").exists()
         assert not page_of(course, "gone").exists()  # nothing of theirs is graded any more
     finally:
         shutil.rmtree(ghost.parent.parent)
+
+
+def test_a_picture_pasted_into_a_text_costs_nobody_the_page(course):
+    source = "before ![image.png](attachment:image.png) <img src='attachment:x.png' alt='x'> after"
+    add_graded(course, "pia", RIGHT, lambda notebook: notebook.cells.append(new_markdown_cell(source)))
+    try:
+        page = feedback(course, "pia")
+        assert re.search(r'before <img alt="image.png"> <img alt="x"> after', page)
+        assert "<strong>6</strong> of 20 points" in page
+    finally:
+        shutil.rmtree(course.notebook("autograded_directory", ASSIGNMENT, "pia").parents[1])
+
+
+def test_a_cell_that_cannot_be_shown_costs_nobody_the_page(course, monkeypatch):
+    shown = feedback_page.markdown
+
+    def fails(source):
+        if "12·" in source or "##" in source:
+            raise RecursionError("at this cell")
+        return shown(source)
+
+    monkeypatch.setattr(feedback_page, "markdown", fails)
+    page = feedback(course, "ada")
+    assert "This cell cannot be shown here." in page
+    assert "<strong>6</strong> of 20 points" in page
+
+
+@pytest.mark.parametrize("unreadable", [True, False])
+def test_what_was_not_graded_is_said_to_wait_and_not_to_be_wrong(course, unreadable):
+    why = "The notebook cannot be read: it is empty." if unreadable else lost("a kernel was lost")
+
+    def change(notebook):
+        note(notebook, [flag("unreadable_notebook", ["it is empty"])] if unreadable else [])
+
+    folder = add_graded(course, "una", {}, change)
+    try:
+        path = folder / f"{ASSIGNMENT}.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        withhold(notebook, why)
+        nbformat.write(notebook, path)
+        with course.gradebook() as gradebook:
+            for grade in gradebook.find_submission(ASSIGNMENT, "una").notebooks[0].grades:
+                grade.auto_score, grade.needs_manual_grade = None, True
+            gradebook.db.commit()
+        page = feedback(course, "una")
+        assert "<strong>Not graded yet</strong>" in page
+        assert why in page
+        assert ("hand in a copy that does" in page) == unreadable
+        assert "of 20 points" not in page
+        assert page.count("not graded yet") == 7  # the title and six questions
+        assert "Not attempted" not in page
+        with course.gradebook() as gradebook:
+            for grade in gradebook.find_submission(ASSIGNMENT, "una").notebooks[0].grades:
+                grade.manual_score, grade.needs_manual_grade = 2.0, False
+            gradebook.db.commit()
+        page = feedback(course, "una")
+        assert "<strong>12</strong> of 20 points" in page
+        assert "graded by your instructor" in page
+        assert "ot graded yet" not in page
+    finally:
+        shutil.rmtree(folder.parent)

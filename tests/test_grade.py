@@ -243,23 +243,96 @@ def test_stopping_leaves_the_rest_for_the_next_run(course):
 # --- what is our fault -------------------------------------------------------------------------------------
 
 
-def test_a_failing_judge_gives_no_zero_and_leaves_no_old_score(course):
+@pytest.mark.parametrize(
+    ("broken", "says"), [("JUDGE FAILS", "a judge failed"), ("KERNEL LOST", "The kernel was lost 2 times")]
+)
+def test_our_own_failure_gives_no_zero_and_leaves_no_old_score(course, broken, says):
     hand_in(course, "ada", "RIGHT")
     hand_in(course, "bo", "RIGHT")
     grade(course)
-    hand_in(course, "ada", "JUDGE FAILS")
+    hand_in(course, "ada", broken)
     outcome = grade(course)
     assert totals(course) == {"ada": 0, "bo": PART}
-    with course.gradebook() as book:
-        submission = book.find_submission(ASSIGNMENT, "ada")
-        assert submission.needs_manual_grade
-        assert {one.auto_score for one in submission.notebooks[0].grades} == {None}
-    assert not autograded(course, "ada").exists()
+    assert_waits_for_a_person(course, "ada")
+    assert not autograded(course, "ada").with_name("evidence.json").exists()
     assert len(outcome.troubles) == 1
-    assert "a judge failed" in outcome.troubles[0]
+    assert outcome.troubles[0].startswith(f"ada's {ASSIGNMENT} has no points.")
+    assert says in outcome.troubles[0]
     rows = [row for row in outcome.report.rows if row.student == "ada"]
     assert {(row.state, tuple(row.findings)) for row in rows} == {("crashed", ("not_gradable",))}
     assert grade(course).graded == 1  # tried again
+    hand_in(course, "ada", "RIGHT")
+    assert grade(course).troubles == []
+    assert totals(course) == {"ada": PART, "bo": PART}
+
+
+def assert_waits_for_a_person(course, student):
+    with course.gradebook() as book:
+        grades = book.find_submission(ASSIGNMENT, student).notebooks[0].grades
+        assert {(one.auto_score, one.needs_manual_grade) for one in grades} == {(None, True)}
+    shown = autograded(course, student).read_text(encoding="utf-8")  # the formgrader has something to show
+    assert "Not checked" in shown
+
+
+BROKEN = {
+    "cut off": (lambda text: text[: len(text) // 2], "it is cut off"),
+    "empty": (lambda text: "", "it is empty"),
+    "merge markers": (
+        lambda text: text.replace('"cells": [', '"cells": [\n<<<<<<< HEAD\n=======\n>>>>>>> theirs', 1),
+        "marks of a merge that was not finished",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_what_cannot_be_read_is_not_a_zero(course, how):
+    spoil, says = BROKEN[how]
+    hand_in(course, "ada", "RIGHT")
+    path = hand_in(course, "bo", "RIGHT")
+    grade(course)
+    path.write_text(spoil(path.read_text(encoding="utf-8")), encoding="utf-8")
+    outcome = grade(course)
+    assert totals(course) == {"ada": PART, "bo": 0}
+    assert_waits_for_a_person(course, "bo")
+    rows = [row for row in outcome.report.rows if row.student == "bo"]
+    assert {(row.state, row.points) for row in rows} == {("crashed", 0.0)}
+    assert {tuple(row.flags) for row in rows} == {("unreadable_notebook",)}
+    assert len(outcome.troubles) == 1
+    assert outcome.troubles[0].startswith(f"bo's {ASSIGNMENT} has no points. The notebook cannot be read: ")
+    assert says in outcome.troubles[0]
+    again = grade(course)
+    assert (again.graded, again.troubles) == (0, outcome.troubles)  # named until a person has been there
+    with course.gradebook() as book:
+        for one in book.find_submission(ASSIGNMENT, "bo").notebooks[0].grades:
+            one.manual_score, one.needs_manual_grade = 1.0, False
+        book.db.commit()
+    assert grade(course).troubles == []
+    assert totals(course) == {"ada": PART, "bo": 6.0}
+
+
+def test_outputs_cost_nobody_a_point(course):
+    """A 17 MiB picture, and a plotly figure of a million numbers with half a million brackets."""
+    import nbformat
+    from nbformat.v4 import new_output
+
+    heavy = {
+        "ada": {"image/png": "iVBO" * (17 * 2**18)},
+        "bo": {"application/vnd.plotly.v1+json": {"data": [{"z": [[1.5, 2.5]] * 250_000}]}},
+        "cy": {"text/html": '<div id=\\"a\\">' * 500_000},
+    }
+    for student, data in heavy.items():
+        path = hand_in(course, student, "RIGHT")
+        notebook = nbformat.read(path, as_version=4)
+        code = next(cell for cell in notebook.cells if cell.cell_type == "code")
+        code.outputs = [new_output("display_data", data=data)]
+        text = next(cell for cell in notebook.cells if cell.cell_type == "markdown")
+        text["attachments"] = {"image.png": {"image/png": "iVBO" * 2**20}}
+        notebook.metadata["widgets"] = {"state": [[0]] * 500_000}
+        path.write_text(json.dumps(notebook), encoding="utf-8")
+    outcome = grade(course)
+    assert outcome.troubles == []
+    assert totals(course) == dict.fromkeys(heavy, PART)
+    assert {tuple(row.flags) for row in outcome.report.rows} == {()}
 
 
 def test_a_solution_that_fails_its_own_check_grades_nobody(empty_course, tmp_path, monkeypatch):

@@ -83,7 +83,9 @@ def test_the_gradebook_and_the_notebooks_say_what_the_report_says(graded):
             for notebook in submission.notebooks
             for grade in notebook.grades
         }
-    assert scores == {key: result.points for key, result in results.items()}
+    assert scores == {
+        key: None if "not_gradable" in result.findings else result.points for key, result in results.items()
+    }
     for name in ATTACKS:
         assert [flag.id for flag in noted(autograded(folder, name))] == list(results[name, ATTACKED].flags)
 
@@ -102,9 +104,12 @@ def test_a_broken_resubmission_keeps_no_older_grade(graded):
     first.unlink()
     last.write_text("no longer a notebook", encoding="utf-8")
     _, results = grade(folder, *(word for name in HONEST for word in ("--student", name)))
-    for name, flag in zip(HONEST, ("missing_notebook", "unreadable_notebook"), strict=True):
+    expected = {"missing_notebook": "not_attempted", "unreadable_notebook": "crashed"}
+    for name, (flag, state) in zip(HONEST, expected.items(), strict=True):
         for question in (ATTACKED, NEIGHBOUR):
             result = results[name, question]
-            assert (result.state, result.points, list(result.flags)) == ("not_attempted", 0, [flag])
+            assert (result.state, result.points, list(result.flags)) == (state, 0, [flag])
     with Course.open(folder).gradebook() as gradebook:
         assert [gradebook.find_submission(ASSIGNMENT, name).score for name in HONEST] == [0, 0]
+        waits = [gradebook.find_submission(ASSIGNMENT, name).needs_manual_grade for name in HONEST]
+    assert waits == [False, True]

@@ -23,6 +23,7 @@ from nbgrader.coursedir import CourseDirectory
 from grading.course import Course
 from grading.flags import Flag, hints, noted
 from grading.intake import MAX_BYTES, find_notebook, read_slip, take_in
+from grading.reading import Unreadable, read_cells
 from grading.release import release
 from insidebert.errors import CommandError
 from tests.hostile import ASSIGNMENT, ATTACKED, NEIGHBOUR, RIGHT, attacks_in, hand_in, make_course, notebook
@@ -221,13 +222,34 @@ def test_any_bytes_give_a_valid_notebook_with_every_check_in_order(data):
     "data",
     [
         b"[" * 10_000_000,
+        b"[]," * (MAX_BYTES // 3),
+        b'{"cells": [{"outputs": ' + b"[" * 10_000 + b"]" * 10_000 + b', "source": "1"}]}',
+        b'{"cells": [{"outputs": [' + b"[]," * 40_000_000 + b"0]}]}",
+        b'{"cells": [{"source": ' + b"[" * 10_000_000 + b"]" * 10_000_000 + b"}]}",
+        b"{" + b'"a": 1, ' * 10_000_000 + b'"cells": []}',
+        b'{"metadata": {"x": "' + b'\\"' * (MAX_BYTES // 3) + b'"}, "cells": []}',
+        b'{"metadata": {"x": "' + b"\\" * (MAX_BYTES - 100),
         b'{"cells": [' + b"{}," * 900_000 + b"{}]}",
         b'{"cells": [' + b'{"source": "' + b"def " * 20_000 + b'", "cell_type": "code"},' * 100 + b"{}]}",
         b'{"x": ' + b"9" * 5_000_000 + b"}",
         b"\\" * MAX_BYTES,
         b'{"cells": ["' + b"\\u0000" * 2_000_000 + b'"]}',
     ],
-    ids=("brackets", "cells", "sources", "digits", "backslashes", "escapes"),
+    ids=(
+        "open",
+        "pairs",
+        "deep",
+        "passed over",
+        "deep source",
+        "members",
+        "quotes",
+        "backslashes in a string",
+        "cells",
+        "sources",
+        "digits",
+        "backslashes",
+        "escapes",
+    ),
 )
 def test_reading_takes_a_bounded_time(data, released):
     began = time.process_time()
@@ -243,7 +265,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path):
     began = time.process_time()
     data, flags = find_notebook(tmp_path, ASSIGNMENT)
     assert data is None
-    assert ids(flags) == {"too_large"}
+    assert ids(flags) == {"too_large", "unreadable_notebook"}
     assert time.process_time() - began < 1
 
 
@@ -261,6 +283,14 @@ def test_what_programs_leave_in_folders_is_no_extra_file(tmp_path):
         (tmp_path / name).write_text("x", encoding="utf-8")
     (tmp_path / ".ipynb_checkpoints").mkdir()
     assert find_notebook(tmp_path, ASSIGNMENT) == (b"x", [])
+
+
+def test_another_file_does_not_stand_in_for_a_notebook_that_cannot_be_opened(tmp_path):
+    (tmp_path / "draft.ipynb").write_text("{}", encoding="utf-8")
+    (tmp_path / f"{ASSIGNMENT}.ipynb").symlink_to("draft.ipynb")
+    data, flags = find_notebook(tmp_path, ASSIGNMENT)
+    assert data is None
+    assert ids(flags) == {"not_a_file", "extra_files", "unreadable_notebook"}
 
 
 def test_a_folder_of_many_files_is_not_listed_to_the_end_and_the_notebook_is_found(tmp_path):
@@ -290,7 +320,7 @@ def test_what_may_not_be_read_has_no_notebook(tmp_path):
     assert find_notebook(folder, ASSIGNMENT)[0] is None
     folder.chmod(0o000)
     try:
-        assert ids(find_notebook(folder, ASSIGNMENT)[1]) == {"not_a_file", "missing_notebook"}
+        assert ids(find_notebook(folder, ASSIGNMENT)[1]) == {"not_a_file", "unreadable_notebook"}
     finally:
         folder.chmod(0o700)
 
@@ -336,6 +366,57 @@ def test_a_notebook_from_beyond_the_calendar_stops_nobody(tmp_path, monkeypatch,
 
 def test_a_submission_without_a_timestamp_has_no_time(tmp_path):
     assert read_slip(tmp_path, ASSIGNMENT).submitted is None
+
+
+# --- what is passed over, and what is not ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "empty"),
+        (b"\0" * 4096, "empty"),  # what a machine leaves that went out while it wrote
+        (b'{"cells": [{"source": "x', "cut off"),
+        (b'{"cells": [{"outputs": [{"data": "x"', "cut off"),
+        (b'{"cells": [{"outputs": [], "source": "x"}', "cut off"),
+        (b'{"cells": []} {"cells": []}', "more after its end"),
+        (b'{"cells": [\n<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> theirs\n]}', "a merge that was not finished"),
+        (b'{"cells": [{"source": "\xff"}]}', "not UTF-8"),
+        (b'{"cells": [{"source" "x"}]}', "not JSON"),
+        (b'{"cells": [,]}', "not JSON"),
+        (b'{"cells": {}}', "no notebook of format 4"),
+        (b'{"worksheets": []}', "no notebook of format 4"),
+    ],
+)
+def test_what_cannot_be_read_says_why(data, says):
+    with pytest.raises(Unreadable, match=says):
+        read_cells(data)
+
+
+def test_what_is_read_is_what_json_says(submitted):
+    """Keys that are written with escapes, or twice; the last one counts, as for whoever wrote the notebook."""
+    cells, encoding = read_cells(json.dumps(submitted).encode())
+    assert encoding == ""
+    assert [cell["source"] for cell in cells] == [cell["source"] for cell in submitted["cells"]]
+    odd = rb' {"\u0063ells" : [ { "source":"a", "sourc\u0065" : "b" , "outputs":[ "]", "\"]" ] } , 7 ] } '
+    assert read_cells(odd) == ([{"source": "b"}, None], "")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.dictionaries(st.sampled_from(("cells", "metadata")), st.lists(JSON) | JSON) | JSON)
+def test_any_json_is_read_like_json(value):
+    data = json.dumps(value).encode()
+    cells = value.get("cells") if isinstance(value, dict) else None
+    if isinstance(cells, list):
+        found, _ = read_cells(data)
+        assert len(found) == len(cells)
+        for ours, theirs in zip(found, cells, strict=True):
+            assert (ours or {}).keys() == (
+                {*KEYS[:2], "id", "metadata"} & {*theirs} if theirs and isinstance(theirs, dict) else set()
+            )
+    else:
+        with pytest.raises(Unreadable):
+            read_cells(data)
 
 
 # --- nbgrader's own run ------------------------------------------------------------------------------------

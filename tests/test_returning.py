@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -51,6 +52,24 @@ def test_who_gets_nothing_is_named(course: Course, caplog: pytest.LogCaptureFixt
         said = course.api.release_feedback(ASSIGNMENT)
     assert "exchange: bo." in said["log"]
     assert "ada" not in said["log"]
+
+
+def test_one_page_that_cannot_be_read_costs_nobody_else_the_feedback(course: Course) -> None:
+    slip = course.notebook("feedback_directory", ASSIGNMENT, "ada").with_name("timestamp.txt")
+    before = slip.read_bytes()
+    other = slip.parents[2] / "aa" / ASSIGNMENT  # comes before her, and fails
+    shutil.copytree(slip.parent, other)
+    (other / "submission_secret.txt").write_bytes(b"\xff\xfe\xff")
+    for page in Path(course.config.Exchange.root, "inside-bert", "feedback").glob("*.html"):
+        page.unlink()
+    try:
+        said = course.api.release_feedback(ASSIGNMENT)
+        assert said["success"], said
+        assert "aa/parameter_budget is not returned" in said["log"]
+        assert len(returned(course)) == 1
+        assert slip.read_bytes() == before
+    finally:
+        shutil.rmtree(other.parent)
 
 
 def test_the_command_returns_it_where_the_course_s_server_looks(

@@ -9,6 +9,8 @@ from copy import deepcopy
 from tests.hostile import ASSIGNMENT, ATTACKED, RIGHT, WRONG, Work, attack
 
 UNTOUCHED = {"states": "not_attempted", "neighbour": "not_attempted"}
+# No points, and a person is asked: what cannot be read is not a zero.
+WAITS = {"states": "crashed", "neighbour": "crashed", "findings": {"not_gradable"}}
 
 
 @attack()
@@ -144,35 +146,72 @@ def a_missing_notebook(work: Work) -> None:
     work.write("Sorry, my dog ate it.", "excuse.txt")
 
 
-@attack({"unreadable_notebook"}, **UNTOUCHED)
+@attack({"unreadable_notebook"}, **WAITS)
 def an_empty_file(work: Work) -> None:
     work.write("")
 
 
-@attack({"unreadable_notebook"}, **UNTOUCHED)
+@attack({"unreadable_notebook"}, **WAITS)
 def no_json(work: Work) -> None:
     work.write("%PDF-1.7 is what I have")
 
 
-@attack({"unreadable_notebook"}, **UNTOUCHED)
+@attack({"unreadable_notebook"}, **WAITS)
 def half_a_file(work: Work) -> None:
     work.write(work.text()[:2000])
 
 
-@attack({"too_large"}, **UNTOUCHED)
+@attack({"too_large", "unreadable_notebook"}, **WAITS)
 def two_hundred_megabytes(work: Work) -> None:
     work.write("")
     os.truncate(work.folder / f"{ASSIGNMENT}.ipynb", 200_000_000)  # sparse: takes no room
 
 
-@attack({"unreadable_notebook"}, **UNTOUCHED)
+@attack({"unreadable_notebook"}, **WAITS)
+def marks_of_a_merge(work: Work) -> None:
+    text = json.dumps(work.notebook, indent=1)
+    begin = text.rindex("\n", 0, text.index('"execution_count"')) + 1
+    work.write(f"{text[:begin]}<<<<<<< HEAD\n=======\n>>>>>>> theirs\n{text[begin:]}")
+
+
+@attack()
 def ten_thousand_levels(work: Work) -> None:
-    work.write('{"cells": [], "metadata": ' + '{"a": ' * 10_000 + "1" + "}" * 10_001)
+    """Where nothing is graded, nobody looks."""
+    deep = '{"a": ' * 10_000 + "1" + "}" * 10_000
+    work.write(
+        work.text()
+        .replace('"metadata": {}', f'"metadata": {deep}')
+        .replace('"outputs": []', f'"outputs": [{deep}]')
+    )
 
 
-@attack({"unreadable_notebook"}, **UNTOUCHED)
+@attack({"unreadable_notebook"}, **WAITS)
+def ten_thousand_levels_in_an_answer(work: Work) -> None:
+    work.answer["source"] = "DEEP"
+    work.write(work.text().replace('"DEEP"', "[" * 10_000 + "]" * 10_000))
+
+
+@attack({"unreadable_notebook"}, **WAITS)
 def two_million_values(work: Work) -> None:
     work.write('{"cells": [' + "[]," * 2_000_000 + "[]]}")
+
+
+@attack()
+def a_picture_of_17_megabytes(work: Work) -> None:
+    data = {"image/png": "iVBO" * (17 * 2**18)}
+    work.answer["outputs"] = [{"output_type": "display_data", "data": data, "metadata": {}}]
+
+
+@attack()
+def a_figure_of_a_million_numbers(work: Work) -> None:
+    data = {"application/vnd.plotly.v1+json": {"data": [{"z": [[1.5, 2.5, 3.5, 4.5]] * 250_000}]}}
+    work.answer["outputs"] = [{"output_type": "display_data", "data": data, "metadata": {}}]
+
+
+@attack()
+def a_picture_pasted_into_a_text(work: Work) -> None:
+    picture = {"image.png": {"image/png": "iVBO" * 2**20}}
+    work.insert("![image.png](attachment:image.png)", cell_type="markdown", attachments=picture)
 
 
 @attack()
@@ -195,7 +234,7 @@ def a_byte_order_mark(work: Work) -> None:
     work.write(b"\xef\xbb\xbf" + work.text().encode("utf-8"))
 
 
-@attack({"unreadable_notebook"}, **UNTOUCHED)
+@attack({"unreadable_notebook"}, **WAITS)
 def bytes_of_no_encoding(work: Work) -> None:
     work.write(b'{"cells": "\xff\xfe\xfa"}')
 
@@ -229,7 +268,7 @@ def links_to_files_outside(work: Work) -> None:
     work.beside("notes/solution.txt", "none")
 
 
-@attack({"not_a_file"}, **UNTOUCHED)
+@attack({"not_a_file", "unreadable_notebook"}, **WAITS)
 def a_link_for_a_notebook(work: Work) -> None:
     solution = work.folder.parents[2] / "solutions" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
     (work.folder / f"{ASSIGNMENT}.ipynb").symlink_to(solution)
@@ -289,6 +328,6 @@ def odd_names(work: Work) -> None:
     os.close(os.open(os.fsencode(work.folder) + b"/\xff\xfe", os.O_CREAT))
 
 
-@attack({"unreadable_notebook"}, **UNTOUCHED)
+@attack({"unreadable_notebook"}, **WAITS)
 def a_format_of_long_ago(work: Work) -> None:
     work.write(json.dumps({"nbformat": 3, "worksheets": [{"cells": work.cells}], "metadata": {}}))
