@@ -423,7 +423,7 @@ def test_a_hostile_archive_writes_nothing_else(course, tmp_path):
         target.writestr("eve_1_5_inner.zip", inner)
         target.writestr("eve_1_6_bomb.ipynb", b"\0" * 300_000_000)
         target.writestr("eve_1_7_timestamp.txt", "2001-01-01 00:00:00 UTC")
-        target.writestr("mal_2_8_bomb.zip", archive(**{"a.ipynb": b"\0" * 100_000_000}))
+        target.writestr("mal_2_8_bomb.zip", archive(**{"a.ipynb": b"\0" * 200_000_000}))
         target.writestr("mal_2_9_broken.zip", b"PK\x05\x06" + b"\xff" * 18)
         target.writestr(f"ada_3_1_{ASSIGNMENT}.ipynb", NOTEBOOK)
     path = tmp_path / "submissions.zip"
