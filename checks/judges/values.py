@@ -119,8 +119,10 @@ class ValueJudge:
 
     def _all_rounded(self, part: str, values: Sequence[Any], wanted: Sequence[Any], digits: int) -> bool:
         """Whether these are the right values cut to so many digits, or that part of them is."""
-        cut = (rounded(self._part(right, part), digits) for right in wanted)
-        return all(map(self._gives, [part] * len(values), values, cut))
+        return all(
+            is_rounding(self._part(value, part), self._part(right, part), digits)
+            for value, right in zip(values, wanted, strict=True)
+        )
 
     def _gives(self, part: str, got: Any, predicted: Any) -> bool:
         """Whether a value is the one that a mistake predicts, in one part or as a whole."""
@@ -170,15 +172,18 @@ def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(inspect.signature(function).parameters)
 
 
-def rounded(value: Any, digits: int) -> Any:
-    """A value with its floats rounded."""
-    if isinstance(value, float):
-        return round(value, digits)
-    if isinstance(value, (list, tuple)):
-        return type(value)(rounded(part, digits) for part in value)
-    if isinstance(value, dict):
-        return {key: rounded(part, digits) for key, part in value.items()}
-    return value
+def is_rounding(value: Any, right: Any, digits: int) -> bool:
+    """Whether a value is the right one with its floats rounded; at exactly a half either way will do."""
+    if isinstance(right, float) and isinstance(value, (int, float)):
+        return round(value, digits) == value and abs(value - right) <= 0.5001 * 10**-digits
+    if isinstance(right, dict) and isinstance(value, dict):
+        return value.keys() == right.keys() and all(
+            is_rounding(value[key], right[key], digits) for key in right
+        )
+    if isinstance(right, (list, tuple)) and isinstance(value, (list, tuple)):
+        pairs = zip(value, right, strict=False)
+        return len(value) == len(right) and all(is_rounding(*pair, digits) for pair in pairs)
+    return bool(type(value) is type(right) and value == right)
 
 
 # --- verdicts without the question's name, which `checks.judges.judge` fills in ---------------------------------

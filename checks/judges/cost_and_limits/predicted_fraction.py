@@ -55,6 +55,7 @@ MISTAKES = (
         "`length` counts special tokens, as Google's code does. Do not take them off.",
         _with(off=2, most=0),
         _with(off=3, most=0),
+        lambda length, probability=0.15, cap=20: fraction(max(1, length - 2), probability, cap),
     ),
     Mistake(
         "cuts_off",

@@ -53,6 +53,7 @@ MISTAKES = (
         "hard_coded_run",
         "This is right for one run alone. Use the arguments.",
         lambda: 256 * 512 * 1_000_000,
+        lambda batch, steps: batch * 512 * steps,
     ),
 )
 

@@ -19,6 +19,11 @@ def inputs(rng: Random) -> list[Case]:
         (256, 128, 900_000),
         (256, 512, 1_000_000),
         (1, 512, 10),
+        (
+            99 + 2 * rng.randrange(9),
+            511,
+            100_001 + 2 * rng.randrange(999),
+        ),  # odd: single precision cannot hold it
     ]
     return [
         Case(f"batch={b}, length={s}, steps={n}", {"batch": b, "length": s, "steps": n}) for b, s, n in runs

@@ -38,6 +38,15 @@ def inputs(rng: Random) -> list[Case]:
             {"scores": _mixed(rng, [twice, twice, 0.951, high, high, low]), "majority_rate": rate},
         ),
         ("seven runs, near the rates but not at them", wide),
+        (
+            "five runs, just inside and just outside the default tolerance",
+            {
+                "scores": _mixed(
+                    rng, [0.9, rate + 0.0048, rate - 0.0052, 1 - rate + 0.0052, 1 - rate - 0.0048]
+                ),
+                "majority_rate": rate,
+            },
+        ),
         ("seven runs, tolerance=0.04", wide | {"tolerance": 0.04}),
         ("seven runs, tolerance=0.0001", wide | {"tolerance": 0.0001}),
         ("four runs, below either rate", {"scores": scores(0.1, 0.2, 2, high, 0.9), "majority_rate": rate}),

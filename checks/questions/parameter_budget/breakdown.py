@@ -21,8 +21,8 @@ def inputs(rng: Random) -> list[Case]:
         {"head": "mlm", "tied": False},
         {"head": "tokens", "labels": rng.randrange(3, 9), "frozen": True},
         {"head": "", "pooler": False},
-        {"head": "", "wrapped": True, "labels": 5},
-        {"head": "pretraining", "wrapped": True, "labels": 4},
+        {"head": "", "wrapped": "backbone", "labels": 5},
+        {"head": "pretraining", "wrapped": "encoder", "labels": 4},
     )
 
 

@@ -21,7 +21,7 @@ def inputs(rng: Random) -> list[Case]:
         {"head": "mlm", "tied": False},
         {"head": "classifier", "labels": rng.randrange(3, 9), "frozen": True},
         {"head": "", "pooler": False},
-        {"head": "", "wrapped": True, "labels": 5},
+        {"head": "", "wrapped": "backbone", "labels": 5},
     )
 
 

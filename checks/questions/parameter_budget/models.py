@@ -25,7 +25,7 @@ class ModelSpec(TypedDict):
     tied: bool
     pooler: bool
     frozen: bool  # the encoder's layers are frozen
-    wrapped: bool  # inside a module of the reader's own, under a name no library uses
+    wrapped: str  # the name it has inside a module of the reader's own; "" where there is none
 
 
 # Published miniatures (Turc et al. 2019): small enough to hold in memory, where parameters have a storage.
@@ -43,7 +43,7 @@ def spec(
     tied: bool = True,
     pooler: bool | None = None,
     frozen: bool = False,
-    wrapped: bool = False,
+    wrapped: str = "",
 ) -> ModelSpec:
     """A model of the shape (V, H, I, L, P, T). Whether it has a pooler follows from the head unless said."""
     if pooler is None:
@@ -95,14 +95,14 @@ def build(model: ModelSpec) -> Any:
     class SentencePair(nn.Module):
         """What people build themselves: an encoder under their own name, and a layer on top."""
 
-        def __init__(self, backbone: nn.Module, hidden: int, labels: int):
+        def __init__(self, backbone: nn.Module, name: str, hidden: int, labels: int):
             super().__init__()
             self.scorer = nn.Linear(
                 hidden, labels
             )  # before the encoder: its table is not the first parameter
-            self.backbone = backbone
+            setattr(self, name, backbone)
 
-    return SentencePair(built, model["H"], model["labels"])
+    return SentencePair(built, model["wrapped"], model["H"], model["labels"])
 
 
 def small_shape(rng: Random, few_words: bool = False) -> tuple[int, ...]:
@@ -134,7 +134,7 @@ def _label(model: ModelSpec) -> str:
         "decoder not tied" if not model["tied"] and model["head"] in ("pretraining", "mlm") else "",
         "no pooler" if model["head"] == "" and not model["pooler"] else "",
         "its layers frozen" if model["frozen"] else "",
-        "inside a module of another name" if model["wrapped"] else "",
+        f"as `{model['wrapped']}` inside another module" if model["wrapped"] else "",
     ]
     shape = f"V={model['V']}, H={model['H']}, I={model['I']}, L={model['L']}"
     return ", ".join([names[model["head"]], *filter(None, notes), shape])

@@ -19,7 +19,7 @@ def inputs(rng: Random) -> list[Case]:
         {"head": ""},
         {"head": "classifier", "labels": 3},
         {"head": "pretraining"},
-        {"head": "", "wrapped": True, "labels": 5, "frozen": True},
+        {"head": "", "wrapped": "backbone", "labels": 5, "frozen": True},
         {"head": "", "few_words": True},
         {"head": "mlm", "tied": False},
     )
