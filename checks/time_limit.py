@@ -30,18 +30,18 @@ def within(seconds: float, call: Callable[[], Any]) -> Any:
     """
     if threading.current_thread() is not threading.main_thread():
         return call()  # only the main thread can be interrupted
-    watch = _Watch(seconds)
+    watch, where = _Watch(seconds), None
     try:
         try:
             value = call()
         finally:
             watch.stop()
     except KeyboardInterrupt as interrupt:
-        if watch.fired:
-            raise DoesNotEnd(f"did not end within {seconds:g} seconds").with_traceback(
-                interrupt.__traceback__
-            ) from None
-        raise
+        if not watch.fired:
+            raise
+        where = interrupt.__traceback__
+    if watch.fired:  # whatever came of it: an answer may have swallowed the interrupt
+        raise DoesNotEnd(f"did not end within {seconds:g} seconds").with_traceback(where)
     return value
 
 

@@ -50,10 +50,10 @@ def judge(question: Question, cases: list[Case], evidence: Evidence) -> Verdict:
 
 
 def _judge(judge: Judge, cases: Sequence[Case], evidence: Evidence) -> Verdict:
-    if isinstance(judge, partial):
-        return judge(list(cases), evidence.outcomes)
     if evidence.handed_on:
         return incorrect(Finding("imported_answer", IMPORTED.format(evidence.handed_on)))
+    if isinstance(judge, partial):
+        return judge(list(cases), evidence.outcomes)
     if all(outcome.is_blank for outcome in evidence.outcomes):
         return Verdict("", "not_attempted", 0.0, (Finding("not_attempted", NOT_ATTEMPTED),))
     pairs = list(zip(cases, evidence.outcomes, strict=True))
