@@ -52,6 +52,7 @@ c.Probe.timeout = 60  # seconds a cell; a check takes under 3
 c.Execute.timeout = 60  # the same where a learner presses Validate
 c.Execute.iopub_timeout = 60  # a busy machine is slow to say that a cell has ended
 c.Execute.startup_timeout = 180
+c.Execute.kernel_name = "python3"  # whatever a notebook from another machine asks for, which is not here
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
 
 c.FormgradeExtension.debug = False  # no listing of all this above the assignments

@@ -85,7 +85,7 @@ def _wrong(
         return f"{person['id']} is there twice"
     if not all(cell.isprintable() or "\u200c" in cell or "\u200d" in cell for cell in person.values()):
         return "a character that cannot be shown"
-    if "/" in person["id"] or person["id"].startswith("."):
+    if set("/\\[]*?") & set(person["id"]) or person["id"].startswith("."):
         return f"{person['id']!r} cannot name a folder"
     if long := [name for name, cell in person.items() if len(cell) > _LONGEST]:
         return f"{long[0]} is longer than {_LONGEST} characters"

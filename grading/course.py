@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from dataclasses import dataclass
@@ -39,6 +40,11 @@ class Course:
             CommandError: there is no configuration, it cannot be read, or it does not judge outside the kernel.
         """
         root = root.resolve()
+        if pattern := set("[]*?") & set(str(root)):
+            raise CommandError(
+                f"nbgrader takes {' and '.join(sorted(pattern))} in a path for a pattern and finds nothing in {root}. "
+                "Rename that folder and try again."
+            )
         if not (root / CONFIG_FILE).is_file():
             raise CommandError(
                 f"{root} is no course: it has no {CONFIG_FILE}. Run this in the course's folder."
@@ -109,6 +115,11 @@ class Course:
         parts = (student, assignment) if student else (assignment,)
         return self.folder(kind).joinpath(*parts, f"{assignment}.ipynb")
 
+    def handed_in(self) -> list[tuple[str, str, Path]]:
+        """Learner, assignment and folder of all that was handed in. Hidden folders are programs' own."""
+        folders = sorted(self.folder("submitted_directory").glob("[!.]*/[!.]*"))
+        return [(path.parent.name, path.name, path) for path in folders]
+
     def assignments(self) -> list[str]:
         """The assignments that have a source, by name."""
         return sorted(
@@ -144,7 +155,8 @@ def last_word(result: dict[str, Any]) -> str:
     lines = [line for line in (result.get("log") or "").splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("[ERROR]") and "Traceback" not in line]
     exceptions = [line.strip() for line in lines if _names_an_exception(line.strip())]
-    return (exceptions or errors or lines or [result.get("error") or "nbgrader gave no reason"])[-1]
+    word = (exceptions or errors or lines or [result.get("error") or "nbgrader gave no reason"])[-1]
+    return "the disk is full" if os.strerror(errno.ENOSPC) in word else word
 
 
 def _names_an_exception(line: str) -> bool:

@@ -79,7 +79,7 @@ def explanation(course: Course, student: str, name: str) -> Explanation:
     if not path.is_file():
         graded = sorted(
             it.parent.parent.name
-            for it in course.folder("autograded_directory").glob(f"*/{question.assignment}/*.ipynb")
+            for it in course.folder("autograded_directory").glob(f"[!.]*/{question.assignment}/*.ipynb")
         )
         raise CommandError(
             f"{student}'s {question.assignment} has not been graded. Graded are: {', '.join(graded) or 'none'}."

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grading.flags import printable
 from insidebert.errors import CommandError
 
 if TYPE_CHECKING:
@@ -86,13 +87,12 @@ def export(
 
 
 def _not_final(course: Course, grades: Grades) -> Iterator[str]:
-    folder = course.folder("submitted_directory")
     graded = {(grade.assignment, grade.student) for grade in grades if grade.handed_in}
     for assignment in grades.assignments:
         waiting = sorted(
-            path.parent.name
-            for path in folder.glob(f"*/{assignment.name}")
-            if path.is_dir() and (assignment.name, path.parent.name) not in graded
+            student
+            for student, name, path in course.handed_in()
+            if name == assignment.name and path.is_dir() and (name, student) not in graded
         )
         if waiting:
             yield f"{assignment.name}: handed in, not graded and not counted: {_names(waiting)}"
@@ -105,4 +105,4 @@ def _not_final(course: Course, grades: Grades) -> Iterator[str]:
 
 def _names(students: Sequence[str]) -> str:
     more = f" and {len(students) - _SHOWN} more" if len(students) > _SHOWN else ""
-    return ", ".join(students[:_SHOWN]) + more
+    return ", ".join(map(printable, students[:_SHOWN])) + more

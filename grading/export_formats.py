@@ -23,7 +23,8 @@ from traitlets import Bool
 
 # Where a spreadsheet may begin to read a formula: at the start of a cell, or after what it may take for a separator.
 _FORMULA = re.compile(r"(^|[,;|\"])(\s*)(?=[=+\-@＝＋－＠])")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+# Ends of lines, what a terminal obeys, what turns the direction of writing, and halves of characters.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]+")
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ def command(commands: argparse._SubParsersAction) -> None:
         "Exit status 1: some could not be written.",
     )
     parser.add_argument("assignment", nargs="*", help="default: every assignment that has been graded")
-    parser.add_argument("--student", metavar="NAME", help="this learner alone")
+    parser.add_argument("--student", action="append", metavar="NAME", help="only this one; may be repeated")
     parser.add_argument("--release", action="store_true", help="and return it through nbgrader's exchange")
     parser.add_argument("--course", type=Path, default=Path(), help="the course's folder; default: this one")
     parser.set_defaults(run=run)
@@ -39,16 +39,45 @@ def run(args: argparse.Namespace) -> int:
         # As `insidebert lab` does, whose formgrader and Assignment List look there.
         course.config.Exchange.root = str(configured_exchange() or make_exchange())
     troubles = []
-    for assignment in args.assignment or _graded_assignments(course):
-        written, failed = write_feedback(course, assignment, args.student)
-        troubles += [f"{student}'s {assignment}: {why}" for student, why in failed.items()]
+    for assignment, students in _wanted(course, args.assignment, args.student):
+        written = 0
+        for student in students:
+            pages, failed = write_feedback(course, assignment, student)
+            written += pages
+            troubles += [f"{name}'s {assignment}: {why}" for name, why in failed.items()]
         folder = course.folder("feedback_directory").relative_to(course.root)
         print(f"{assignment}: feedback for {written} learner{'' if written == 1 else 's'} in {folder}/")
         if args.release:
-            done(course.api.release_feedback(assignment, args.student), "Returning feedback")
+            for student in students:
+                done(course.api.release_feedback(assignment, student), "Returning feedback")
     for trouble in troubles:
         print(f"no feedback for {trouble}")
     return int(bool(troubles))
+
+
+def _wanted(
+    course: Course, assignments: Sequence[str], students: Sequence[str] | None
+) -> list[tuple[str, list[str | None]]]:
+    """Each assignment with the learners to write pages for; [None] is everybody.
+
+    Raises:
+        CommandError: one of the learners has been graded in none of them.
+    """
+    wanted = list(assignments) or _graded_assignments(course)
+    if not students:
+        return [(assignment, [None]) for assignment in wanted]
+    graded = {assignment: _graded_students(course, assignment) for assignment in wanted}
+    for student in students:
+        if not any(student in names for names in graded.values()):
+            names = sorted({name for names in graded.values() for name in names})
+            raise CommandError(
+                f"nothing of {student}'s {', '.join(wanted)} has been graded. Graded are: {', '.join(names) or 'none'}."
+            )
+    own = {
+        assignment: [name for name in dict.fromkeys(students) if name in names]
+        for assignment, names in graded.items()
+    }
+    return [(assignment, [*names]) for assignment, names in own.items() if names]
 
 
 def write_feedback(course: Course, assignment: str, student: str | None = None) -> tuple[int, dict[str, str]]:
@@ -98,7 +127,7 @@ def _failed(log: str) -> dict[str, str]:
 
 def _graded_assignments(course: Course) -> list[str]:
     folder = course.folder("autograded_directory")
-    graded = sorted({path.parent.name for path in folder.glob("*/*/*.ipynb")})
+    graded = sorted({path.parent.name for path in folder.glob("[!.]*/*/*.ipynb")})
     if not graded:
         raise CommandError(f"nothing in {folder} has been graded. Run `insidebert grade` first.")
     return graded
@@ -107,5 +136,5 @@ def _graded_assignments(course: Course) -> list[str]:
 def _graded_students(course: Course, assignment: str) -> list[str]:
     folder = course.folder("autograded_directory")
     return sorted(
-        path.parent.parent.name for path in folder.glob("*/*/*.ipynb") if path.parent.name == assignment
+        path.parent.parent.name for path in folder.glob("[!.]*/*/*.ipynb") if path.parent.name == assignment
     )

@@ -7,6 +7,7 @@ formgrader's button, `nbgrader generate_feedback` and `insidebert feedback` writ
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from markupsafe import Markup, escape
 from nbconvert.exporters import Exporter
 from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
+from nbgrader.api import Gradebook
 from nbgrader.utils import is_grade, is_solution, is_task
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -46,6 +48,7 @@ class FeedbackExporter(Exporter):
     """
 
     output_mimetype = "text/html"
+    _names: dict[str, str] | None = None  # of the class, read once a run
 
     @default("file_extension")
     def _html(self) -> str:
@@ -60,6 +63,7 @@ class FeedbackExporter(Exporter):
         blocks = [self._block(cell, withheld=bool(why)) for cell in notebook.cells]
         page = _template().render(
             title=grades.get("notebook", "Feedback"),
+            learner=self._called(grades),
             score=_number(max(0.0, grades.get("score", 0.0))),
             max_score=_number(grades.get("max_score", 0.0)),
             why=why,
@@ -82,6 +86,18 @@ class FeedbackExporter(Exporter):
             cell.source, cell.outputs = "", []
             cell.metadata.get("nbgrader", {}).pop("comment", None)
             return _block(cell, withheld=withheld) | {"text": "This cell cannot be shown here."}
+
+    def _called(self, grades: Mapping[str, Any]) -> str:
+        """The learner's name, as the class list has it, and her id."""
+        student = str(grades.get("student", ""))
+        if self._names is None:
+            with Gradebook(grades["db_url"]) if "db_url" in grades else nullcontext() as gradebook:
+                students = gradebook.students if gradebook else []
+                self._names = {
+                    it.id: f"{it.first_name or ''} {it.last_name or ''}".strip() for it in students
+                }
+        name = self._names.get(student)
+        return f"{name} ({student})" if name else student
 
 
 @cache

@@ -106,6 +106,7 @@ def the_only_grader(root: Path) -> Iterator[None]:
     """
     from filelock import FileLock, Timeout
 
+    from grading.holders import holders_of
     from grading.journal import FOLDER
 
     path = root / FOLDER / "grading.lock"
@@ -114,8 +115,9 @@ def the_only_grader(root: Path) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
+        who = "".join(f", {holder}" for holder in holders_of(path))
         raise CommandError(
-            f"another `insidebert grade` is at work in {root}. Wait for it, or stop it, and try again."
+            f"another `insidebert grade` is at work in {root}{who}. Wait for it, or stop it, and try again."
         ) from None
     try:
         yield

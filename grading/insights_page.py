@@ -47,12 +47,14 @@ def render(insights: Insights, *, names: bool, prefix: str) -> str:
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["sentence"] = _sentence
+    assignments = sorted({question.assignment for question in insights.questions})
     lessons = {it.name: (it.lesson, it.section) for it in insights.questions}
     return environment.get_template("insights.html.j2").render(
         insights=insights,
         names=names,
         labels=_LABELS,
-        several=len({question.assignment for question in insights.questions}) > 1,
+        assignments=assignments,
+        several=len(assignments) > 1,
         bars={question.name: _bar(question) for question in insights.questions},
         columns=_histogram(insights.shares),
         narrow=_NARROW,

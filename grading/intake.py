@@ -138,6 +138,8 @@ def _survey(folder: Path, assignment: str) -> _Found:
     if os.path.lexists(folder / expected):
         names.add(expected)  # however many there are before it
     for name in sorted(names - _HARMLESS - set(_EXCHANGE)):
+        if name.startswith("."):  # a repository, an editor's settings
+            continue
         try:
             about = os.lstat(folder / name)
         except OSError:

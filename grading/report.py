@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from insidebert.errors import CommandError
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -67,7 +69,6 @@ class Report:
 
     def write(self, path: Path) -> None:
         """Write the JSON; a reader sees the old file or the new one, never half of it."""
-        path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(self.to_json(), indent=1, ensure_ascii=False)
         partial = path.with_name(path.name + ".part")
         partial.write_text(text + "\n", encoding="utf-8")
@@ -75,8 +76,17 @@ class Report:
 
 
 def claim(path: Path) -> None:
-    """Make sure that a file can be written, and leave what is in it: rather before a class is graded than after."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Make sure that a file can be written, and leave what is in it: rather before a class is graded than after.
+
+    Raises:
+        CommandError: its folder is not there; a folder that somebody mistyped is not made.
+    """
+    if not path.parent.is_dir():
+        raise CommandError(
+            f"{path} cannot be written: there is no folder {path.parent}. Make it, or name another file."
+        )
+    if path.is_dir():
+        raise CommandError(f"{path} is a folder; name the file to write, such as {path / 'run.json'}.")
     path.open("a").close()
 
 

@@ -151,7 +151,7 @@ class Run:
 
     def _submitted_assignments(self) -> list[str]:
         known = set(self._course.assignments())
-        return sorted({path.name for path in self._folder.glob("*/*") if path.name in known})
+        return sorted({name for _, name, _ in self._course.handed_in() if name in known})
 
     def _sorted_out(
         self, assignment: Assignment, students: Sequence[str] | None
@@ -166,14 +166,18 @@ class Run:
     def _submissions(self, assignment: Assignment, students: Sequence[str] | None) -> Iterator[Submission]:
         excluded = str(self._course.config.CourseDirectory.get("student_id_exclude", "")).split(",")
         found = {
-            path.parent.name: path
-            for path in sorted(self._folder.glob(f"*/{assignment.name}"))
-            if path.parent.name not in excluded
+            student: path
+            for student, name, path in self._course.handed_in()
+            if name == assignment.name and student not in excluded
         }
         for student in found if students is None else dict.fromkeys(students):
             if not _is_text(student):
                 self._troubles.append(
                     f"the folder {student!a} has a name that is no line of text; rename it."
+                )
+            elif set("[]*?") & set(student):
+                self._troubles.append(
+                    f"{student!a} is a name that nbgrader takes for a pattern; rename the folder, without [ ] * ?."
                 )
             elif student not in found:
                 self._troubles.append(self._absent(student, assignment.name))

@@ -10,6 +10,7 @@ Exit status: 0 done, 1 something is wrong with what was looked at, 2 the command
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib.util
 import sys
 from collections.abc import Sequence
@@ -41,11 +42,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CommandError as error:
         print(f"insidebert: {error}", file=sys.stderr)
         return 2
-    except OSError as error:  # a path that cannot be written, a full disk
-        print(f"insidebert: {error.filename or 'the system'}: {error.strerror or error}", file=sys.stderr)
+    except OSError as error:  # a path that cannot be written
+        print(f"insidebert: {_told(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
+
+
+def _told(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        where = f" ({error.filename})" if error.filename else ""
+        return f"the disk is full{where}. Make room and run the same command again."
+    return f"{error.filename or 'the system'}: {error.strerror or error}"
 
 
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:

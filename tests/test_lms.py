@@ -16,7 +16,7 @@ import pytest
 
 from grading.collect import Line, collect
 from grading.course import Course
-from grading.intake import read_slip
+from grading.intake import MAX_BYTES, read_slip
 from grading.lms import Named, Owner, owner_of
 from insidebert.cli import main
 from insidebert.errors import CommandError
@@ -421,9 +421,9 @@ def test_a_hostile_archive_writes_nothing_else(course, tmp_path):
         target.writestr("../../eve_1_3_up.ipynb", NOTEBOOK)
         target.writestr("/tmp/eve_1_4_abs.ipynb", NOTEBOOK)
         target.writestr("eve_1_5_inner.zip", inner)
-        target.writestr("eve_1_6_bomb.ipynb", b"\0" * 300_000_000)
+        target.writestr("eve_1_6_bomb.ipynb", bytes(MAX_BYTES + 1))
         target.writestr("eve_1_7_timestamp.txt", "2001-01-01 00:00:00 UTC")
-        target.writestr("mal_2_8_bomb.zip", archive(**{"a.ipynb": b"\0" * 200_000_000}))
+        target.writestr("mal_2_8_bomb.zip", archive(**{"a.ipynb": bytes(MAX_BYTES + 1)}))
         target.writestr("mal_2_9_broken.zip", b"PK\x05\x06" + b"\xff" * 18)
         target.writestr(f"ada_3_1_{ASSIGNMENT}.ipynb", NOTEBOOK)
     path = tmp_path / "submissions.zip"

@@ -6,3 +6,4 @@ c.CourseDirectory.course_id = "inside-bert"
 c.Execute.timeout = 60  # seconds a cell; a check takes under 3
 c.Execute.iopub_timeout = 60  # a busy machine is slow to say that a cell has ended
 c.Execute.startup_timeout = 180
+c.Execute.kernel_name = "python3"  # whatever a notebook from another machine asks for, which is not here
