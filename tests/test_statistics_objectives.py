@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from checks.judges.objectives import masking, pairs
+from checks.judges.objectives import mask_fates, mask_selection, nsp_pairs
+from checks.judges.objectives.mask_draws import Draws
+from checks.judges.objectives.mask_tokens import find_mistake as masking_finding
+from checks.judges.objectives.nsp_pairs import find_mistake as pairs_finding
+from checks.judges.objectives.pairs import Pairs
 from checks.judges.statistics import ERROR, divergence, is_plausible
 from checks.questions import find
-from checks.questions.objectives import IGNORED, draw_batch
+from checks.questions.objectives.mask_tokens import IGNORED, draw_batch
 
 RIGHT = (0.8, 0.1, 0.1)
 
@@ -32,7 +37,7 @@ def draws(seed, *, mix=RIGHT, share=1.0, low=0, drop=0):
         ids, special = draw_batch(case)
         calls = sum(plan["each"] for plan in case["calls"])
         shape = (calls, *ids.shape)
-        p = share * (case["probability"] or 0.15)
+        p = share * case.data.get("probability", 0.15)
         selected = (rng.random(shape) < p) & ~special
         fate, other = rng.random(shape), rng.integers(low, case["V"] - drop, shape)
         masked = np.where(selected & (fate < mix[0]), case["mask"], ids)
@@ -40,32 +45,29 @@ def draws(seed, *, mix=RIGHT, share=1.0, low=0, drop=0):
         labels = np.where(selected, ids, IGNORED)
         if calls > 1:  # the first two generators had the same seed
             masked[2:4], labels[2:4] = masked[:2], labels[:2]
-        result.append(masking.Draws(case, ids, special, masked, labels))
-    return result
+        result.append(Draws(case, ids, special, masked, labels))
+    *others, default, explicit = result  # these two had the same seed
+    return [*others, default, replace(explicit, masked=default.masked, labels=default.labels)]
 
 
 def examples(seed, *, half=0.5):
     """What an answer that takes the next sentence with probability `half` would leave for the judge."""
     rng = np.random.default_rng(seed)
     result = []
-    for case in find("nsp_pairs").cases(seed)[:2]:
-        sizes = [len(document) for document in case["documents"]]
-        everything = [(d, s) for d, size in enumerate(sizes) for s in range(size)]
-        strangers = [[place for place in everything if place[0] != d] for d in range(len(sizes))]
-        firsts = [(d, s) for d, s in everything if s + 1 < sizes[d]]
-        calls = []
+    for case in find("nsp_pairs").cases(seed)[:3]:
+        everything = [(d, s) for d, document in enumerate(case["documents"]) for s in range(len(document))]
+        strangers = [[place for place in everything if place[0] != d] for d in range(len(case["documents"]))]
+        pairs, calls = Pairs(case, []).nexts, []
         for _ in range(sum(plan["each"] for plan in case["calls"])):
-            nexts, picks = rng.random(len(firsts)) < half, rng.random(len(firsts))
+            nexts, picks = rng.random(len(pairs)) < half, rng.random(len(pairs))
             calls.append(
                 [
-                    (a, (a[0], a[1] + 1), 0)
-                    if is_next
-                    else (a, strangers[a[0]][int(pick * len(strangers[a[0]]))], 1)
-                    for a, is_next, pick in zip(firsts, nexts, picks, strict=True)
+                    (a, b, 0) if is_next else (a, strangers[a[0]][int(pick * len(strangers[a[0]]))], 1)
+                    for (a, b), is_next, pick in zip(pairs, nexts, picks, strict=True)
                 ]
             )
         calls[2:4] = calls[:2]
-        result.append(pairs.Pairs(case, calls))
+        result.append(Pairs(case, calls))
     return result
 
 
@@ -78,8 +80,8 @@ def comparisons(monkeypatch):
         seen.append((n, p))
         return is_plausible(count, n, p, error)
 
-    monkeypatch.setattr(masking, "is_plausible", record)
-    monkeypatch.setattr(pairs, "is_plausible", record)
+    for judge in (mask_fates, mask_selection, nsp_pairs):
+        monkeypatch.setattr(judge, "is_plausible", record)
     return seen
 
 
@@ -122,27 +124,27 @@ def test_impossible_counts_are_refused_and_no_trials_say_nothing():
 
 
 def test_a_right_masking_is_refused_less_than_once_in_a_million(comparisons):
-    assert masking.masking_finding(draws(1)) is None
+    assert masking_finding(draws(1)) is None
     assert len(comparisons) * ERROR < 1e-6
     assert sum(chance_of_refusal(n, p) for n, p in comparisons) < 1e-6
 
 
 def test_right_pairs_are_refused_less_than_once_in_a_million(comparisons):
-    assert pairs.pairs_finding(examples(1)) is None
+    assert pairs_finding(examples(1)) is None
     assert sum(chance_of_refusal(n, p) for n, p in comparisons) < 1e-6
 
 
 def test_no_right_masking_is_refused():
-    assert [masking.masking_finding(draws(seed)) for seed in range(150)] == [None] * 150
+    assert [masking_finding(draws(seed)) for seed in range(60)] == [None] * 60
 
 
 def test_no_right_pairs_are_refused():
-    assert [pairs.pairs_finding(examples(seed)) for seed in range(150)] == [None] * 150
+    assert [pairs_finding(examples(seed)) for seed in range(60)] == [None] * 60
 
 
-@pytest.mark.parametrize(("mix", "finding"), [(mix, finding) for mix, finding, _ in masking.MIXES])
+@pytest.mark.parametrize(("mix", "finding"), [(mix, finding) for mix, finding, _ in mask_fates.MIXES])
 def test_another_mix_never_passes(mix, finding, comparisons):
-    masking.masking_finding(draws(1))
+    masking_finding(draws(1))
     # Of the two large cases: the chance that all three counts pass is at most that of the least likely one.
     large = [(n, p) for n, p in comparisons[3:9]]
     rights = [large[:3], large[3:]]
@@ -152,12 +154,12 @@ def test_another_mix_never_passes(mix, finding, comparisons):
         actual = (mix[0] + stray, mix[1] - 2 * stray, mix[2] + stray)
         accepted *= min(chance_of_acceptance(n, p, q) for (n, p), q in zip(case, actual, strict=True))
     assert accepted < 1e-9
-    found = [masking.masking_finding(draws(seed, mix=mix)) for seed in range(12)]
+    found = [masking_finding(draws(seed, mix=mix)) for seed in range(12)]
     assert {f.id for f in found} == {finding}
 
 
 def test_a_share_of_twelve_per_cent_never_passes():
-    found = [masking.masking_finding(draws(seed, share=0.8)) for seed in range(12)]
+    found = [masking_finding(draws(seed, share=0.8)) for seed in range(12)]
     assert {f.id for f in found} == {"selects_the_masked_only"}
 
 
@@ -167,13 +169,13 @@ def test_a_share_of_twelve_per_cent_never_passes():
     ids=["last", "first"],
 )
 def test_an_id_that_never_comes_is_missed(options, finding):
-    found = [masking.masking_finding(draws(seed, **options)) for seed in range(25)]
+    found = [masking_finding(draws(seed, **options)) for seed in range(25)]
     assert {f.id for f in found} == {finding}
 
 
-@pytest.mark.parametrize("half", [0.15, 0.25, 1 / 3, 2 / 3, 0.75, 0.85])
+@pytest.mark.parametrize("half", [0.25, 0.45, 0.55, 0.75])
 def test_another_share_of_true_pairs_never_passes(half, comparisons):
-    pairs.pairs_finding(examples(1))
-    assert min(chance_of_acceptance(n, p, 1 - half) for n, p in comparisons) < 1e-7
-    found = [pairs.pairs_finding(examples(seed, half=half)) for seed in range(12)]
+    pairs_finding(examples(1))
+    assert min(chance_of_acceptance(n, p, 1 - half) for n, p in comparisons) < 1e-5
+    found = [pairs_finding(examples(seed, half=half)) for seed in range(12)]
     assert {f.id for f in found} == {"not_half"}

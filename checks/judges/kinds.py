@@ -11,6 +11,7 @@ One rule for all questions says which stand-ins of a type are taken; every exerc
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -102,6 +103,8 @@ def number(relative: float = 1e-9, absolute: float = 0.0, words: str = "a number
             return bool(got != got and expected != expected)
         if got == expected:
             return True
+        if math.inf in (abs(got), abs(expected)):  # no number lies within a share of infinity
+            return False
         try:
             return bool(abs(got - expected) <= max(relative * abs(expected), absolute))
         except OverflowError:  # an int beyond all floats

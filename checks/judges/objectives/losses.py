@@ -1,31 +1,90 @@
-"""`masked_mean_loss` and `pretraining_loss`: first the values, then the gradients."""
+"""What the judges of the two losses share: first the value, then its gradient."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from checks.judges.comparing import (
-    IN_PLACE,
-    Mistake,
-    crashed,
-    describe_type,
-    explains,
-    incorrect,
-    not_attempted,
-    show_value,
-    unforeseen,
+from checks.judges.kinds import Kind, number
+from checks.judges.objectives.reference import Loss, losses_of
+from checks.judges.values import IN_PLACE, RaisedMistake, ValueJudge, correct, incorrect
+from checks.protocol import Array, Case, Finding, Outcome, Verdict
+from checks.questions.objectives.loss_batches import LossBatch
+
+# float32 passes; 1e-6 or more in a denominator of one label does not.
+SCALAR = replace(number(5e-7, 1e-9), words="one number, a tensor without axes")
+NAN_GRADIENT = (
+    "The value is right, its gradient is not a number: a division by 0, or log of 0, is behind a `where` or a product "
+    "with 0. Make the denominator at least 1 *before* dividing."
 )
-from checks.judges.objectives.loss_mistakes import LOSS_CRASHES, MEAN_MISTAKES, SUM_MISTAKES
-from checks.judges.objectives.reference import Losses, as_number, same_loss
-from checks.protocol import Array, Case, Finding, Outcome, Question, Verdict
 
 
-def _value(outcome: Outcome) -> Any:
-    return outcome.value["value"] if _has_gradients(outcome.value) else outcome.value
+def of_losses(value: Callable[[Loss, Loss], float]) -> Callable[..., float]:
+    """A function of a case's batch from one of its token loss and its sentence loss."""
+
+    def way(batch: LossBatch) -> float:
+        with np.errstate(all="ignore"):
+            return float(value(*losses_of(batch)))
+
+    return way
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossJudge(ValueJudge):
+    """A `ValueJudge` of the value that also looks at its gradient.
+
+    gradients  the right ones, from the two losses.
+    detached   from which of them came, the id and cause of a wrong one.
+    """
+
+    kind: Kind = SCALAR
+    gradients: Callable[[Loss, Loss], list[np.ndarray]]
+    detached: Callable[[list[bool]], tuple[str, str]]
+
+    def __call__(self, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdict:
+        """What an answer does where there are labels says which mistake it is; it may go on in any way without."""
+        pairs = list(zip(cases, map(_without_gradients, outcomes), strict=True))
+        for labelled in (True, False):
+            some = [pair for pair in pairs if bool(losses_of(pair[0]["batch"])[0].K) is labelled]
+            verdict = super().__call__([case for case, _ in some], [outcome for _, outcome in some])
+            if verdict.state != "correct":
+                return verdict
+        for case, outcome in zip(cases, outcomes, strict=True):
+            if finding := self._wrong_gradient(case, outcome):
+                return incorrect(finding)
+        return correct()
+
+    def _wrong_gradient(self, case: Case, outcome: Outcome) -> Finding | None:
+        """A missing gradient is one of zeros: that is right where nothing is selected, and nowhere else."""
+        expected = self.gradients(*losses_of(case["batch"]))
+        came = outcome.value["gradients"] if _has_gradients(outcome.value) else []
+        arrays = [part.data if isinstance(part, Array) else None for part in came]
+        if len(arrays) != len(expected) or any(
+            part is not None and part.shape != want.shape for part, want in zip(arrays, expected, strict=True)
+        ):
+            arrays = [None] * len(expected)
+        if any(part is not None and not np.isfinite(part).all() for part in arrays):
+            return Finding(
+                "nan_gradient", NAN_GRADIENT, case.label, "a gradient with nan", "a finite gradient"
+            )
+        for part, want in zip(arrays, expected, strict=True):
+            got = np.zeros_like(want) if part is None else part
+            off = np.argwhere(~np.isclose(got, want, rtol=0, atol=1e-6))
+            if len(off):
+                id, cause = self.detached([it is not None and bool(it.any()) for it in arrays])
+                where = tuple(int(index) for index in off[0])
+                shown = f"d loss / d logits{list(where)}"
+                return Finding(
+                    id, cause, case.label, f"{shown} = {got[where]!r:.24}", f"{shown} = {want[where]!r:.24}"
+                )
+        return None
+
+
+def _without_gradients(outcome: Outcome) -> Outcome:
+    return replace(outcome, value=outcome.value["value"]) if _has_gradients(outcome.value) else outcome
 
 
 def _has_gradients(value: Any) -> bool:
@@ -36,137 +95,25 @@ def _has_gradients(value: Any) -> bool:
     )
 
 
-def _judge_loss(
-    question: Question,
-    cases: list[Case],
-    outcomes: Sequence[Outcome],
-    expected: Callable[[Losses], float],
-    gradients: Callable[[Losses], list[np.ndarray]],
-    mistakes: Sequence[Mistake],
-    gradient_finding: Callable[[Case, list[bool]], tuple[str, str]],
-) -> Verdict:
-    """First the values, then the gradients. The case without labels is looked at last: an answer that is wrong
-    everywhere is explained by what it does elsewhere."""
-    early = not_attempted(question, outcomes) or crashed(question, cases, outcomes, LOSS_CRASHES)
-    if early:
-        return early
-    pairs = list(zip(cases, outcomes, strict=True))
-    for case, outcome in pairs:
-        if outcome.changed_input:
-            return incorrect(question, Finding("changes_its_input", IN_PLACE, case.label))
-        if as_number(_value(outcome)) is None:
-            got = describe_type(_value(outcome))
-            cause = "The answer must be one number, a tensor without axes."
-            return incorrect(question, Finding("wrong_type", cause, case.label, got, "a scalar"))
-    wrong = [
-        (case, outcome) for case, outcome in pairs if not same_loss(_value(outcome), expected(Losses(case)))
-    ]
-    labelled = [(case, outcome) for case, outcome in wrong if Losses(case).K]
-    if wrong:
-        return incorrect(
-            question, _value_finding(labelled or wrong, len(wrong), len(pairs), expected, mistakes)
-        )
-    for case, outcome in pairs:
-        finding = _gradient_finding(case, outcome, gradients(Losses(case)), gradient_finding)
-        if finding:
-            return incorrect(question, finding)
-    return Verdict(question.name, "correct", 1.0)
-
-
-def _value_finding(
-    wrong: list[tuple[Case, Outcome]],
-    count: int,
-    total: int,
-    expected: Callable[[Losses], float],
-    mistakes: Sequence[Mistake],
-) -> Finding:
-    case, outcome = wrong[0]
-    details = (case.label, show_value(as_number(_value(outcome))), show_value(expected(Losses(case))))
-    for mistake in mistakes:
-        if all(explains(mistake, case, _value(outcome), same_loss) for case, outcome in wrong):
-            return Finding(mistake.id, mistake.cause, *details)
-    if all(not math.isfinite(as_number(_value(outcome)) or 0.0) for _, outcome in wrong):
-        cause = "exp of a large logit overflows, log of 0 is infinite. `log_softmax` and `cross_entropy` avoid both."
-        return Finding("softmax_overflows", cause, *details)
-    return Finding("unexpected_value", unforeseen(count, total), *details)
-
-
-def _gradient_finding(
-    case: Case,
-    outcome: Outcome,
-    expected: list[np.ndarray],
-    name: Callable[[Case, list[bool]], tuple[str, str]],
-) -> Finding | None:
-    """A missing gradient is one of zeros: that is right where nothing is selected, and nowhere else."""
-    came = outcome.value["gradients"] if _has_gradients(outcome.value) else []
-    arrays = [part.data if isinstance(part, Array) else None for part in came]
-    arrays = [
-        part if part is None or part.shape == want.shape else None
-        for part, want in zip(arrays, expected, strict=False)
-    ]
-    if len(arrays) != len(expected):
-        arrays = [None] * len(expected)
-    if any(part is not None and not np.isfinite(part).all() for part in arrays):
-        cause = (
-            "The value is right, its gradient is not a number: a division by 0 is behind a `where`. "
-            "Make the denominator at least 1 *before* dividing."
-        )
-        return Finding("nan_gradient", cause, case.label, "a gradient with nan", "a finite gradient")
-    good = [
-        np.allclose(0.0 if part is None else part, want, rtol=0, atol=1e-6)
-        for part, want in zip(arrays, expected, strict=True)
-    ]
-    if all(good):
-        return None
-    id, cause = name(case, [part is not None and bool(part.any()) for part in arrays])
-    return Finding(id, cause, case.label, "the right value, another gradient", "the gradient of the loss")
-
-
-def masked_mean_loss(question: Question, cases: list[Case], outcomes: Sequence[Outcome]) -> Verdict:
-    return _judge_loss(
-        question,
-        cases,
-        outcomes,
-        expected=lambda x: x.mean,
-        gradients=lambda x: [x.gradient()],
-        mistakes=MEAN_MISTAKES,
-        gradient_finding=_mean_gradient,
-    )
-
-
-def _mean_gradient(case: Case, reached: list[bool]) -> tuple[str, str]:
-    if not any(reached):
-        return (
-            "no_gradient",
-            "The value is right, but no gradient reaches the logits: no `detach`, `item()`, `no_grad` or NumPy.",
-        )
-    return (
-        "wrong_gradient",
-        "The value is right, the gradient is not the one of this mean: something is detached.",
-    )
-
-
-def pretraining_loss(question: Question, cases: list[Case], outcomes: Sequence[Outcome]) -> Verdict:
-    return _judge_loss(
-        question,
-        cases,
-        outcomes,
-        expected=lambda x: x.mean + x.nsp.mean,
-        gradients=lambda x: [x.gradient(), x.nsp.gradient()],
-        mistakes=SUM_MISTAKES,
-        gradient_finding=_sum_gradient,
-    )
-
-
-def _sum_gradient(case: Case, reached: list[bool]) -> tuple[str, str]:
-    mlm, nsp = reached
-    if mlm and not nsp:
-        return "nsp_detached", "The sentence loss is in the value but not in the gradient: it is detached."
-    if nsp and not mlm:
-        return "mlm_detached", "The token loss is in the value but not in the gradient: it is detached."
-    if not mlm:
-        return (
-            "no_gradient",
-            "The value is right, but no gradient reaches the logits: no `item()`, no `no_grad`.",
-        )
-    return "wrong_gradient", "The value is right, the gradient is not: something is detached or weighted."
+RAISED = (
+    RaisedMistake(
+        "changes_its_input",
+        f"{IN_PLACE} The gradient needs what stood there.",
+        lambda error, message: "modified by an inplace operation" in message,
+    ),
+    RaisedMistake(
+        "minus_100_not_ignored",
+        "−100 was used as a class. Leave those positions out before you look anything up.",
+        lambda error, message: "out of bounds" in message and "-100" in message,
+    ),
+    RaisedMistake(
+        "class_axis_not_second",
+        "`cross_entropy` wants the classes on axis 1. Flatten to (B·S, V) and (B·S,), or transpose.",
+        lambda error, message: "Expected target size" in message or "spatial dims" in message,
+    ),
+    RaisedMistake(
+        "changes_logits_in_place",
+        "Logits that need a gradient cannot be changed in place. Compute new ones.",
+        lambda error, message: "leaf Variable" in message,
+    ),
+)

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from checks.protocol import Array, Case
-from checks.questions.objectives import IGNORED, draw_logits
+from checks.questions.objectives.loss_batches import IGNORED, LossBatch
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:
@@ -30,28 +28,30 @@ def pick(values: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.take_along_axis(values, np.maximum(labels, 0)[..., None], -1)[..., 0]
 
 
+def over(top: float, bottom: float) -> float:
+    return top / bottom if bottom else math.nan
+
+
 @dataclass(frozen=True)
-class Losses:
-    """A case with its cross-entropies in float64."""
+class Loss:
+    """The cross-entropy of one head: logits (…,V) against labels (…) of which some may be −100."""
 
-    case: Case
-
-    @cached_property
-    def logits(self) -> np.ndarray:
-        return draw_logits(self.case)[0]  # (B,S,V)
-
-    @cached_property
-    def labels(self) -> np.ndarray:
-        return np.asarray(self.case["labels"])  # (B,S)
+    logits: np.ndarray
+    labels: np.ndarray
 
     @cached_property
     def chosen(self) -> np.ndarray:
-        return self.labels != IGNORED  # (B,S)
+        return self.labels != IGNORED
 
     @cached_property
     def each(self) -> np.ndarray:
-        """(B,S), at −100 as if the label were 0."""
+        """One at every position, at −100 as if the label were 0."""
         return -pick(log_softmax(self.logits), self.labels)
+
+    @cached_property
+    def over_classes(self) -> np.ndarray:
+        """At every position the mean over all classes of −log p, which label smoothing mixes in."""
+        return -log_softmax(self.logits).mean(-1)
 
     @property
     def K(self) -> int:  # noqa: N802 - the letter of the shapes
@@ -63,47 +63,39 @@ class Losses:
 
     @property
     def mean(self) -> float:
-        return self.total / self.K if self.K else 0.0
+        return self.total / max(self.K, 1)
+
+    def mean_of(self, each: np.ndarray) -> float:
+        """The mean of something else where there is a label; nan where there is none."""
+        return over(float(each[self.chosen].sum()), self.K)
 
     def gradient(self) -> np.ndarray:
-        """(B,S,V): (softmax − one-hot)/K where there is a label, 0 elsewhere."""
+        """(…,V): (softmax − one-hot)/K where there is a label, 0 elsewhere."""
         gradient = softmax(self.logits)
-        np.put_along_axis(
-            gradient, np.maximum(self.labels, 0)[..., None], pick(gradient, self.labels)[..., None] - 1, -1
-        )
+        ids = np.maximum(self.labels, 0)[..., None]
+        np.put_along_axis(gradient, ids, pick(gradient, self.labels)[..., None] - 1, -1)
         return gradient * self.chosen[..., None] / max(self.K, 1)
 
-    @cached_property
-    def nsp(self) -> Losses:
-        """The sentence head as the same thing: one labelled position a row, two classes."""
-        return _Nsp(self.case)
+
+# --- what people put in the place of the cross-entropy or the softmax -------------------------------------
 
 
-@dataclass(frozen=True)
-class _Nsp(Losses):
-    @cached_property
-    def logits(self) -> np.ndarray:
-        return draw_logits(self.case)[1]  # (B,2)
-
-    @cached_property
-    def labels(self) -> np.ndarray:
-        return np.asarray(self.case["nsp_labels"])  # (B,)
+def smoothed(loss: Loss, epsilon: float = 0.1) -> np.ndarray:
+    """With `label_smoothing=0.1`."""
+    return (1 - epsilon) * loss.each + epsilon * loss.over_classes
 
 
-def same_loss(got: Any, expected: float) -> bool:
-    """Relative 2e-6: float32 passes, Google's 1e-5 in the denominator with one label does not."""
-    got = as_number(got)
-    if got is None:
-        return False
-    return (math.isnan(got) and math.isnan(expected)) or bool(
-        abs(got - expected) <= max(2e-6 * abs(expected), 1e-9)
-    )
+def naive_softmax(loss: Loss) -> np.ndarray:
+    powers = np.exp(loss.logits)
+    return powers / powers.sum(-1, keepdims=True)
 
 
-def as_number(value: Any) -> float | None:
-    """A scalar as a float: a Python number, or an array without axes. Anything else: None."""
-    if isinstance(value, Array) and value.data.shape == () and value.data.dtype.kind == "f":
-        return float(value.data)
-    if isinstance(value, float) or (type(value) is int and abs(value) < 2**53):
-        return float(value)
-    return None
+def twice_softmax(loss: Loss) -> np.ndarray:
+    return -pick(log_softmax(softmax(loss.logits)), loss.labels)
+
+
+@lru_cache(maxsize=64)
+def losses_of(batch: LossBatch) -> tuple[Loss, Loss]:
+    """The token loss and the sentence loss of a batch."""
+    mlm, nsp = batch.draw_logits()
+    return Loss(mlm, np.asarray(batch.labels)), Loss(nsp, np.asarray(batch.nsp_labels))

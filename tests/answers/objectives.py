@@ -155,8 +155,13 @@ RIGHT = {
         loss_by_selection,
         loss_by_weights,
         loss_without_a_graph_when_empty,
+        lambda logits, labels: masked_mean_loss(logits.float(), labels),
     ],
-    "nsp_pairs": [nsp_pairs, pairs_by_redrawing],
+    "nsp_pairs": [
+        nsp_pairs,
+        pairs_by_redrawing,
+        lambda *args: tuple((a, b, np.int64(label)) for a, b, label in nsp_pairs(*args)),
+    ],
     "pretraining_loss": [pretraining_loss, sum_by_hand],
     "initial_losses": [initial_losses, initial_by_torch],
 }
@@ -213,6 +218,16 @@ def select_padding(draw, ids, special, probability):
 
 def select_edges(draw, ids, special, probability):
     return (draw.rand() < probability) & (ids != 0)
+
+
+def select_by_id(draw, ids, special, probability):
+    """Special is what looks special in this very batch: the first column, and what recurs with it."""
+    looks_special = torch.isin(ids, torch.cat([ids[:, 0], ids[:, -1:].flatten()[:1], ids.new_tensor([0])]))
+    return (draw.rand() < probability) & ~(special & looks_special)
+
+
+def select_no_zero(draw, ids, special, probability):
+    return (draw.rand() < probability) & ~special & (ids != 0)
 
 
 def select_fixed_number(draw, ids, special, probability):
@@ -281,6 +296,13 @@ def skewed_random_ids(draw, ids, selected, mask, V):
     return torch.where(selected & (fate >= 0.9), other, torch.where(selected & (fate < 0.8), mask, ids))
 
 
+def another_id(draw, ids, selected, mask, V):
+    """A random id that differs from the original."""
+    fate, shift = draw.rand(), draw.ids(1, V)
+    masked = torch.where(selected & (fate < 0.8), mask, ids)
+    return torch.where(selected & (fate >= 0.9), (ids + shift) % V, masked)
+
+
 def published_vocabulary(draw, ids, selected, mask, V):
     return mix(0.8, 0.1)(draw, ids, selected, mask, 30_522)
 
@@ -310,6 +332,10 @@ def in_place(input_ids, special_tokens_mask, *, vocab_size, mask_token_id, proba
     )
     input_ids[:] = masked
     return input_ids, labels
+
+
+def another_default(input_ids, special_tokens_mask, *, probability=0.16, **options):
+    return mask_tokens(input_ids, special_tokens_mask, probability=probability, **options)
 
 
 def from_the_global_generator(input_ids, special_tokens_mask, *, generator, **options):
@@ -384,6 +410,9 @@ MASKING = [
     ("special_mask_inverted", masking(select=lambda d, ids, special, p: (d.rand() < p) & special)),
     ("selects_padding", masking(select=select_padding)),
     ("selects_cls_and_sep", masking(select=select_edges)),
+    ("special_by_id", masking(select=select_by_id)),
+    ("never_selects_id_0", masking(select=select_no_zero)),
+    ("wrong_default", another_default),
     ("hard_coded_mask_id", masking(corrupt=published_mask_id)),
     ("random_ids_outside_vocabulary", masking(corrupt=published_vocabulary)),
     ("random_ids_outside_vocabulary", masking(corrupt=mix(0.8, 0.1, 1, 1))),
@@ -423,6 +452,8 @@ MASKING = [
     ("random_misses_first_id", masking(corrupt=mix(0.8, 0.1, 1, 0))),
     ("random_ids_from_batch", masking(corrupt=random_from_batch)),
     ("random_not_uniform", masking(corrupt=skewed_random_ids)),
+    ("random_differs_from_original", masking(corrupt=another_id)),
+    ("nothing_replaced", masking(corrupt=mix(0.0, 0.0))),
     ("wrong_type", masking(finish=lambda ids, special, selected, masked, labels, mask: masked)),
     ("wrong_type", masking(finish=lambda ids, special, selected, masked, labels, mask: (masked, selected))),
 ]
@@ -442,64 +473,15 @@ def weights(labels):
     return (labels != -100).double()
 
 
-def broadcast(logits, labels):
-    return (each(logits, labels).flatten() * weights(labels).view(-1, 1)).mean()
-
-
-def broadcast_over_labels(logits, labels):
-    product = each(logits, labels).flatten() * weights(labels).view(-1, 1)
-    return product.sum() / weights(labels).sum().clamp(min=1)
-
-
-def broadcast_with_ignored(logits, labels):
-    losses = cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
-    return (losses * weights(labels).view(-1, 1)).sum() / weights(labels).sum().clamp(min=1)
-
-
 def summed(logits, labels):
     return cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="sum")
 
 
-def by_row(logits, labels):
-    means = [
-        masked_mean_loss(x[None], y[None]) for x, y in zip(logits, labels, strict=True) if (y != -100).any()
-    ]
-    return torch.stack(means).mean() if means else logits.sum() * 0
-
-
-def by_row_with_empty(logits, labels):
-    return torch.stack(
-        [masked_mean_loss(x[None], y[None]) for x, y in zip(logits, labels, strict=True)]
-    ).mean()
-
-
-def zero_ignored(logits, labels):
-    return loss_by_selection(logits, torch.where(labels == 0, -100, labels))
-
-
-def shifted(logits, labels):
-    return cross_entropy(logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten())
-
-
-def reshaped(logits, labels):
-    return cross_entropy(logits.reshape(len(logits), logits.shape[2], -1), labels)
-
-
-def nll_of(transform):
-    return lambda logits, labels: loss_of(-transform(logits), labels)
-
-
-def loss_of(values, labels):
-    picked = values.gather(-1, labels.clamp(min=0)[..., None])[..., 0]
-    return (picked * weights(labels)).sum() / weights(labels).sum().clamp(min=1)
-
-
-def naive_softmax(logits, labels):
-    return loss_of(-(logits.exp() / logits.exp().sum(-1, keepdim=True)).log(), labels)
-
-
-def with_epsilon(epsilon):
-    return lambda logits, labels: summed(logits, labels) / ((labels != -100).sum() + epsilon)
+def log_of(probability, labels):
+    """The mean of −log of what is where the label is, made without `log_softmax`."""
+    chosen = labels != -100
+    picked = probability[chosen].gather(-1, labels[chosen][:, None])
+    return -picked.log().sum() / chosen.sum().clamp(min=1)
 
 
 def where_after_division(logits, labels):
@@ -520,33 +502,18 @@ def gathered_at_minus_100(logits, labels):
     return -(picked * weights(labels)).sum() / weights(labels).sum()
 
 
+def fills_the_gaps(logits, labels):
+    loss = masked_mean_loss(logits, labels.clone())
+    labels[labels == -100] = 0
+    return loss
+
+
 MEANS = [
-    ("nan_when_nothing_selected", lambda logits, labels: cross_entropy(logits.transpose(1, 2), labels)),
     ("divides_by_all_positions", lambda logits, labels: summed(logits, labels) / labels.numel()),
-    ("counts_ignored_positions", lambda logits, labels: each(logits, labels).mean()),
-    ("mask_broadcasts", broadcast),
-    ("mask_broadcasts", broadcast_over_labels),
-    ("sums_or_broadcasts", broadcast_with_ignored),
-    ("sums_or_broadcasts", summed),
-    (
-        "ignored_in_denominator_and_sum",
-        lambda logits, labels: each(logits, labels).sum() / weights(labels).sum().clamp(min=1),
-    ),
-    ("mean_of_row_means", by_row),
-    ("mean_of_row_means", by_row_with_empty),
-    ("divides_by_batch", lambda logits, labels: summed(logits, labels) / len(logits)),
-    ("label_zero_ignored", zero_ignored),
-    ("shifts_labels", shifted),
-    ("reshape_for_transpose", reshaped),
-    ("softmax_before_cross_entropy", lambda logits, labels: masked_mean_loss(logits.softmax(-1), labels)),
-    ("no_softmax", nll_of(lambda logits: logits)),
-    ("no_logarithm", nll_of(lambda logits: logits.softmax(-1))),
-    ("no_logarithm", nll_of(lambda logits: logits.softmax(-1) - 1)),
-    ("sign_flipped", lambda logits, labels: -masked_mean_loss(logits, labels)),
-    ("base_two", lambda logits, labels: masked_mean_loss(logits, labels) / math.log(2)),
-    ("denominator_too_large", with_epsilon(1e-5)),
-    ("denominator_too_large", with_epsilon(1)),
-    ("softmax_overflows", naive_softmax),
+    ("nan_when_nothing_selected", lambda logits, labels: cross_entropy(logits.transpose(1, 2), labels)),
+    ("softmax_overflows", lambda logits, labels: log_of(logits.softmax(-1), labels)),
+    ("epsilon_under_logarithm", lambda logits, labels: log_of(logits.softmax(-1) + 1e-9, labels)),
+    ("loss_rounded", lambda logits, labels: masked_mean_loss(logits, labels).round(decimals=4)),
     ("nan_gradient", where_after_division),
     ("no_gradient", lambda logits, labels: masked_mean_loss(logits, labels).detach()),
     ("no_gradient", in_numpy),
@@ -554,7 +521,9 @@ MEANS = [
     ("minus_100_not_ignored", gathered_at_minus_100),
     ("class_axis_not_second", lambda logits, labels: cross_entropy(logits, labels)),
     ("changes_logits_in_place", lambda logits, labels: masked_mean_loss(logits.sub_(logits.max()), labels)),
+    ("changes_its_input", fills_the_gaps),
     ("wrong_type", lambda logits, labels: each(logits, labels)),
+    ("wrong_type", lambda logits, labels: masked_mean_loss(logits, labels)[None]),
     ("unexpected_value", lambda logits, labels: masked_mean_loss(logits, labels) * 0.15),
 ]
 
@@ -568,51 +537,18 @@ def summing(combine):
     return answer
 
 
-def summing_parts(mlm=masked_mean_loss, nsp=cross_entropy):
-    return lambda mlm_logits, nsp_logits, mlm_labels, nsp_labels: (
-        mlm(mlm_logits, mlm_labels) + nsp(nsp_logits, nsp_labels)
-    )
-
-
-def nsp_summed(logits, labels):
-    return cross_entropy(logits, labels, reduction="sum")
-
-
-def over_all_predictions(mlm_logits, nsp_logits, mlm_labels, nsp_labels):
-    predictions = (mlm_labels != -100).sum() + len(nsp_labels)
-    return (summed(mlm_logits, mlm_labels) + nsp_summed(nsp_logits, nsp_labels)) / predictions
-
-
-def after_softmax(loss):
-    return lambda logits, labels: loss(logits.softmax(-1), labels)
+def sum_without_class_zero(mlm_logits, nsp_logits, mlm_labels, nsp_labels):
+    return masked_mean_loss(mlm_logits, mlm_labels) + cross_entropy(nsp_logits, nsp_labels, ignore_index=0)
 
 
 SUMS = [
-    ("nan_when_nothing_selected", summing_parts(mlm=lambda x, y: cross_entropy(x.transpose(1, 2), y))),
     ("mean_of_the_two", summing(lambda mlm, nsp: (mlm + nsp) / 2)),
-    ("coefficient_on_nsp", summing(lambda mlm, nsp: mlm + 0.5 * nsp)),
-    ("coefficient_on_mlm", summing(lambda mlm, nsp: 0.5 * mlm + nsp)),
-    ("nsp_missing", summing(lambda mlm, nsp: mlm)),
-    ("mlm_missing", summing(lambda mlm, nsp: nsp)),
-    ("product_of_the_two", summing(lambda mlm, nsp: mlm * nsp)),
+    ("nsp_class_zero_ignored", sum_without_class_zero),
     ("mlm_detached", summing(lambda mlm, nsp: mlm.detach() + nsp)),
     ("mlm_detached", summing(lambda mlm, nsp: mlm.item() + nsp)),
     ("nsp_detached", summing(lambda mlm, nsp: mlm + nsp.detach())),
-    ("nsp_detached", summing(lambda mlm, nsp: mlm + nsp.item())),
     ("no_gradient", summing(lambda mlm, nsp: (mlm + nsp).item())),
     ("wrong_gradient", summing(lambda mlm, nsp: mlm + (nsp + nsp.detach()) / 2)),
-    ("one_mean_over_both", over_all_predictions),
-    ("mlm_summed", summing_parts(mlm=summed)),
-    ("nsp_summed", summing_parts(nsp=nsp_summed)),
-    ("both_summed", summing_parts(mlm=summed, nsp=nsp_summed)),
-    ("mlm_over_all_positions", summing_parts(mlm=lambda x, y: summed(x, y) / y.numel())),
-    ("mlm_counts_ignored_positions", summing_parts(mlm=lambda x, y: each(x, y).mean())),
-    ("nsp_labels_swapped", summing_parts(nsp=lambda x, y: cross_entropy(x, 1 - y))),
-    (
-        "softmax_before_cross_entropy",
-        summing_parts(mlm=after_softmax(masked_mean_loss), nsp=after_softmax(cross_entropy)),
-    ),
-    ("softmax_before_nsp", summing_parts(nsp=after_softmax(cross_entropy))),
     ("wrong_type", summing(lambda mlm, nsp: (mlm, nsp))),
     ("unexpected_value", summing(lambda mlm, nsp: mlm + 0.1 * nsp)),
 ]
@@ -783,6 +719,30 @@ def cuts_documents(documents, rng):
     return examples
 
 
+def by_index(documents, rng):
+    """Finds the next sentence by the first place of this one."""
+
+    def example(rng, documents, index, a, b):
+        document = documents[index]
+        return one_example(rng, documents, index, a, document[document.index(a) + 1])
+
+    return pairing(example)(documents, rng)
+
+
+def one_of_equal_sentences(documents, rng):
+    return list({a: (a, b, label) for a, b, label in nsp_pairs(documents, rng)}.values())
+
+
+def later_documents(rng, documents, index, a, b):
+    others = documents[index + 1 :] or documents[:index]
+    return (a, b, 0) if rng.random() < 0.5 else (a, rng.choice(rng.choice(others)), 1)
+
+
+def never_the_last(rng, documents, index, a, b):
+    other = rng.choice(documents[:index] + documents[index + 1 :])
+    return (a, b, 0) if rng.random() < 0.5 else (a, other[rng.randrange(max(1, len(other) - 1))], 1)
+
+
 def zero_for_strangers(rng, documents, index, a, b):
     if rng.random() < 0.5:
         return a, b, 0
@@ -802,7 +762,11 @@ PAIRS = [
     ("always_next", pairing(with_share(1.0))),
     ("never_next", pairing(with_share(0.0))),
     ("not_half", pairing(with_share(0.15))),
-    ("not_half", pairing(with_share(1 / 3))),
+    ("not_half", pairing(with_share(0.55))),
+    ("strangers_from_a_part", pairing(later_documents)),
+    ("strangers_from_a_part", pairing(never_the_last)),
+    ("equal_sentences", by_index),
+    ("equal_sentences", one_of_equal_sentences),
     ("other_document_fixed", pairing(next_document)),
     ("other_sentence_fixed", pairing(at(0))),
     ("other_sentence_fixed", pairing(at(-1))),
@@ -819,47 +783,14 @@ PAIRS = [
     ("skips_every_other_pair", pairing(pairs=lambda document: neighbours(document)[::2])),
     ("misses_last_pair", pairing(pairs=lambda document: neighbours(document)[:-1])),
     ("one_example_a_document", pairing(pairs=lambda document: neighbours(document)[:1])),
-    ("wrong_examples", pairing(pairs=lambda document: neighbours(document)[1:])),
+    ("misses_first_pair", pairing(pairs=lambda document: neighbours(document)[1:])),
+    ("wrong_examples", pairing(finish=lambda examples, rng: examples[:-1])),
     ("accepts_impossible_input", pairing(next_when_alone, refuse=False)),
-    ("raises_another_error", redraws_for_ever),
+    ("does_not_end", redraws_for_ever),
     ("changes_its_input", cuts_documents),
     ("wrong_type", pairing(finish=lambda examples, rng: iter(examples))),
+    ("wrong_type", pairing(finish=lambda examples, rng: [(a, b, bool(it)) for a, b, it in examples])),
     ("wrong_type", pairing(finish=lambda examples, rng: [(label, a, b) for a, b, label in examples])),
-]
-
-
-# --- initial_losses ---------------------------------------------------------------------------------------
-
-
-def initial(mlm, nsp=lambda V: math.log(2), total=None):
-    def answer(vocab_size):
-        one, two = mlm(vocab_size), nsp(vocab_size)
-        return one, two, total(one, two) if total else one + two
-
-    return answer
-
-
-INITIAL = [
-    ("bits_for_nats", initial(math.log2, lambda V: math.log2(2))),
-    ("base_ten", initial(math.log10, lambda V: math.log10(2))),
-    ("sign_flipped", initial(lambda V: math.log(1 / V), lambda V: math.log(1 / 2))),
-    ("probabilities_for_losses", initial(lambda V: 1 / V, lambda V: 1 / 2)),
-    ("perplexities_for_losses", initial(float, lambda V: 2.0)),
-    ("accuracy_for_nsp", initial(math.log, lambda V: 0.5)),
-    ("error_for_loss", initial(lambda V: 1 - 1 / V, lambda V: 0.5)),
-    ("nsp_over_vocabulary", initial(math.log, math.log)),
-    ("nsp_zero", initial(math.log, lambda V: 0.0)),
-    ("mlm_times_share", initial(lambda V: 0.15 * math.log(V))),
-    ("half_of_sum", initial(math.log, total=lambda one, two: (one + two) / 2)),
-    ("product_for_sum", initial(math.log, total=lambda one, two: one * two)),
-    ("log_of_sum", lambda vocab_size: (math.log(vocab_size), math.log(2), math.log(vocab_size + 2))),
-    ("hard_coded_vocabulary", initial(lambda V: math.log(30_522))),
-    ("hard_coded_vocabulary", lambda vocab_size: (10.326, 0.693, 11.019)),
-    ("leaves_out_the_right_one", initial(lambda V: math.log(V - 1))),
-    ("pair_swapped", lambda vocab_size: (math.log(2), math.log(vocab_size), math.log(2 * vocab_size))),
-    ("rounded", lambda vocab_size: tuple(round(value, 3) for value in initial_losses(vocab_size))),
-    ("wrong_type", lambda vocab_size: math.log(2 * vocab_size)),
-    ("unexpected_value", initial(math.log1p)),
 ]
 
 
@@ -868,5 +799,10 @@ MUTANTS = {
     "masked_mean_loss": MEANS,
     "nsp_pairs": PAIRS,
     "pretraining_loss": SUMS,
-    "initial_losses": INITIAL,
+    "initial_losses": [
+        ("bits_for_nats", lambda vocab_size: (math.log2(vocab_size), 1.0, math.log2(2 * vocab_size))),
+        ("rounded", lambda vocab_size: tuple(round(loss, 3) for loss in initial_losses(vocab_size))),
+        ("wrong_type", lambda vocab_size: math.log(2 * vocab_size)),
+        ("unexpected_value", lambda vocab_size: (math.log1p(vocab_size), math.log(2), 0.0)),
+    ],
 }

@@ -1,0 +1,176 @@
+"""What becomes of the positions that `mask_tokens` selects: `[MASK]`, a random id, or nothing.
+
+V vocabulary · R calls · K selected positions
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from checks.judges.objectives.mask_draws import Draws
+from checks.judges.statistics import is_plausible, percent
+from checks.protocol import Finding
+
+Mix = tuple[float, float, float]  # shares of [MASK], of random ids, of what stays
+MIX = (0.8, 0.1, 0.1)
+# What answers give that people hand in, each with its finding.
+MIXES: tuple[tuple[Mix, str, str], ...] = (
+    (
+        (1.0, 0.0, 0.0),
+        "always_mask",
+        "All become `[MASK]`. In use there is no `[MASK]`: 10 % go random, 10 % stay.",
+    ),
+    (
+        (0.8, 0.02, 0.18),
+        "ten_per_cent_of_the_rest",
+        "10 % of the remaining fifth is 2 % of all. Of those that are not `[MASK]` *half* become random.",
+    ),
+    (
+        (0.8, 0.2, 0.0),
+        "rest_all_random",
+        "The remaining fifth is all random. Half of it, 10 % of all, stays.",
+    ),
+    ((0.8, 0.0, 0.2), "never_random", "No position gets a random id: 10 % should."),
+    ((0.9, 0.1, 0.0), "never_stays", "No position stays as it is: 10 % should."),
+    (
+        (0.72, 0.1, 0.18),
+        "random_overwrites_mask",
+        "The 10 % were drawn from all selected and overwrote `[MASK]`. Draw them from those not masked yet.",
+    ),
+    (
+        (0.8, 0.18, 0.02),
+        "rest_mostly_random",
+        "90 % of the remaining fifth is random. It should be half.",
+    ),
+    (
+        (0.1, 0.1, 0.8),
+        "shares_exchanged",
+        "80 % stay and 10 % become `[MASK]`: the shares are exchanged.",
+    ),
+    (
+        (0.1, 0.8, 0.1),
+        "shares_exchanged",
+        "80 % are random and 10 % become `[MASK]`: the shares are exchanged.",
+    ),
+    ((0.0, 0.0, 1.0), "nothing_replaced", "Selected ids stay as they are. 80 % of them become `[MASK]`."),
+)
+
+
+def _fits(draw: Draws, mix: Mix) -> bool:
+    """Whether the fates may come from this mix. A random id is the original or `[MASK]` once in V draws each."""
+    mask, random, stays = mix
+    stray = random / draw.case["V"]
+    counts = draw.counts()
+    chances = (mask + stray, random - 2 * stray, stays + stray)
+    return all(is_plausible(count, sum(counts), p) for count, p in zip(counts, chances, strict=True))
+
+
+def _labels_what_changed(draw: Draws) -> bool:
+    """Whether exactly what stayed has no label: of the rest eight ninths are `[MASK]`, a stray random id aside."""
+    mask, other, stayed = draw.counts()
+    stray = 0.1 / draw.case["V"]
+    return stayed == 0 < other and is_plausible(mask, mask + other, (0.8 + stray) / (0.9 - stray))
+
+
+def _one_fate(fates: np.ndarray) -> bool:
+    """Whether each of the groups (G,N) has one fate and the groups differ.
+
+    A random id is now and then the original or `[MASK]`, so that a few groups look mixed. Of right answers more
+    than half of the groups are, whatever their size.
+    """
+    present = np.stack([(fates == fate).any(1) for fate in range(3)])  # (3,G)
+    several = (fates >= 0).sum(1) > 1  # (G,)
+    mixed = (present.sum(0) > 1) & several
+    return bool(present.any(1).sum() > 1 and mixed.sum() < 0.3 * several.sum())
+
+
+def shape_of_corruption(small: Draws) -> Finding | None:
+    """One draw where there should be one for each position: seen in a hundred calls of a small batch."""
+    fates = small.fates  # (R,B,S)
+    units = (("batch", fates.reshape(len(fates), -1)), ("row", fates.reshape(-1, fates.shape[2])))
+    for unit, groups in units:
+        if _one_fate(groups):
+            cause = (
+                f"One draw decides what happens to all selected positions of a {unit}. Draw for each of them."
+            )
+            got = f"a {unit} is all `[MASK]`, all random or all as it was"
+            return small.finding(f"one_fate_per_{unit}", cause, got, "a draw for each position")
+    random_ids = [set(masked[fate == 1].tolist()) for masked, fate in zip(small.masked, fates, strict=True)]
+    if (fates == 1).sum() > len(fates) and max(map(len, random_ids)) == 1:
+        cause = (
+            "One id was drawn for all random positions of a call. Draw one for each: `size=input_ids.shape`."
+        )
+        return small.finding("one_random_id", cause, "one id in each call", "an id a position")
+    return None
+
+
+def shares_of_fates(draws: Sequence[Draws], tiny: Draws) -> Finding | None:
+    """A name fits the vocabulary of two as well, where most positions are selected."""
+    wrong = [draw for draw in draws if not _fits(draw, MIX)]
+    if not wrong:
+        return None
+    typical = draws[-1] if draws[-1] in wrong else wrong[0]
+    mask, other, stayed = typical.counts()
+    K = mask + other + stayed
+    id, cause = "wrong_shares", "The three shares are not 80, 10 and 10 %."
+    if mask <= 0.01 * K:
+        id, cause = (
+            "never_masks",
+            "Hardly any selected position becomes `[MASK]`. Was the draw that selected (below 0.15) used once more? "
+            "What happens needs a draw of its own.",
+        )
+    for mix, name, explained in reversed(MIXES):
+        if all(_fits(draw, mix) for draw in [*draws, tiny]):
+            id, cause = name, explained
+    if all(map(_labels_what_changed, draws)):
+        id, cause = (
+            "kept_without_label",
+            "Positions that stay have no label. They are predicted too: `labels` follow the selection.",
+        )
+    got = f"{percent(mask, K)} [MASK], {percent(other, K)} another id, {percent(stayed, K)} as it was"
+    return typical.finding(id, cause, got, "80 % [MASK], 10 % random, 10 % as it was")
+
+
+def odd_random_ids(draw: Draws) -> Finding | None:
+    """In a vocabulary of a dozen every id comes up: how often each does is binomial."""
+    V, mask = draw.case["V"], draw.case["mask"]
+    foreign = [draw.selected & (draw.ids != token) for token in range(V)]
+    counts = [int((draw.masked[places] == token).sum()) for token, places in enumerate(foreign)]
+    odd = [
+        token
+        for token, places in enumerate(foreign)
+        if not is_plausible(counts[token], int(places.sum()), 0.1 / V + 0.8 * (token == mask))
+    ]
+    if not odd:
+        return None
+    missing = [token for token in odd if counts[token] == 0]
+    in_batch = {mask, *np.unique(draw.ids).tolist()}
+    id, cause = "random_not_uniform", "The random ids are not uniform over the vocabulary."
+    if odd == missing == [V - 1]:
+        id = "random_misses_last_id"
+        cause = "The last id never comes: `torch.randint` already leaves out its upper end."
+    elif odd == missing == [0]:
+        id, cause = "random_misses_first_id", "Id 0 never comes. Draw from [0, vocab_size)."
+    elif set(missing) == set(range(V)) - in_batch:
+        id = "random_ids_from_batch"
+        cause = "The random ids come from the batch. Draw them from the vocabulary."
+    got = f"never {', '.join(map(str, missing))}" if missing else f"{counts[odd[0]]} times {odd[0]}"
+    return draw.finding(id, cause, got, f"each of 0 to {V - 1} equally often")
+
+
+def avoids_the_original(tiny: Draws) -> Finding | None:
+    """In a vocabulary of two a random id is the original every second time, and counts as one that stays."""
+    if _fits(tiny, MIX):
+        return None
+    _, _, stayed = tiny.counts()
+    K = int(tiny.selected.sum())
+    got, expected = f"{percent(stayed, K)} as it was", "15.0 %: 10 % that stay, and half of the random ids"
+    if is_plausible(stayed, K, 0.1):
+        cause = (
+            "A random id is never the original. It is drawn from all of [0, vocab_size), the original too."
+        )
+        return tiny.finding("random_differs_from_original", cause, got, expected)
+    cause = "The random ids are not uniform over a vocabulary of two."
+    return tiny.finding("random_not_uniform", cause, got, expected)
