@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
-from checks.judges.kinds import INT, NUMBER, list_of, record
+from checks.judges.kinds import INT, NUMBER, list_of, number, record
 from checks.judges.tensors import tensor
 from checks.judges.values import Mistake, ValueJudge
 from checks.protocol import Array, Case, Outcome
@@ -85,3 +87,8 @@ def test_an_argument_that_was_changed_is_the_reason_where_no_mistake_explains_th
     assert verdict_on(DOUBLE, 2, 7, changed=True).findings[0].id == "changes_its_input"
     assert verdict_on(DOUBLE, 1, 2, changed=True).findings[0].id == "single"
     assert verdict_on(DOUBLE, 2, 7).findings[0].id == "unexpected_value"
+
+
+def test_no_number_is_as_good_as_infinity():
+    same = number(1e-6, 1e-9).same
+    assert same(math.inf, math.inf) and not same(20.7, math.inf) and not same(math.inf, 20.7)
