@@ -21,6 +21,7 @@ from grading.export_formats import NbgraderCsv
 from grading.exporter import Intake
 from grading.feedback_page import FeedbackExporter
 from grading.preprocessors import Judge, Points, Probe
+from grading.releases import Released
 from grading.returning import ReleaseFeedback
 from grading.sanitising import Sanitise, markdown
 from grading.zip_collect import Collector, Extractor
@@ -37,6 +38,7 @@ c.ExchangeFactory.collect = Collect  # only what is a learner's own, and no link
 c.ExchangeFactory.release_feedback = ReleaseFeedback  # to those who submitted through it
 c.ZipCollectApp.extractor_plugin = Extractor
 c.ZipCollectApp.collector_plugin = Collector
+c.GenerateAssignment.exporter_class = Released  # keeps what is released, to restore submissions from
 c.Autograde.exporter_class = Intake  # reads submissions as hostile bytes and rebuilds them from the release
 c.Autograde.sanitize_preprocessors = []  # which leaves nothing to put right
 c.Autograde.autograde_preprocessors = [

@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from grading.releases import hold_untouched
 from insidebert.errors import CommandError
 from insidebert.workspace import CONFIGURATION
 
@@ -29,11 +30,14 @@ def write_bundle(course: Path, target: Path) -> list[str]:
     """Write the zip and return the names in it.
 
     Raises:
-        CommandError: the course has no released exercises, or lacks a file a learner needs.
+        CommandError: the course has no released exercises, somebody has written into one, or it lacks a file a
+            learner needs.
     """
     entries = dict(_entries(course))
     if not any(name.startswith("exercises/") for name in entries):
         raise CommandError(f"{course} has no released exercise to bundle. Run `insidebert release` first.")
+    for exercise in sorted((course / "exercises").glob("*/*.ipynb")):
+        hold_untouched(exercise)
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.is_dir():
         raise CommandError(f"{target} is a folder; name the file to write, such as {target / 'course.zip'}.")

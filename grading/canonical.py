@@ -39,11 +39,16 @@ class _Read:
         for hint, detail in hints(name, source):
             self.note(hint, detail)
 
-    def flags(self) -> list[Flag]:
-        return [flag(name, list(dict.fromkeys(details))) for name, details in self.notes.items()]
+
+Notes = Mapping[str, Sequence[str]]  # by the ids of flags, the cells they are about
 
 
-def rebuild(submitted: Sequence[Any], released: NotebookNode) -> tuple[NotebookNode, list[Flag]]:
+def flags_of(notes: Notes) -> list[Flag]:
+    """A flag for each kind of thing that was noted."""
+    return [flag(name, list(dict.fromkeys(details))) for name, details in notes.items()]
+
+
+def rebuild(submitted: Sequence[Any], released: NotebookNode) -> tuple[NotebookNode, Notes]:
     """The canonical notebook and what was noted on the way.
 
     Args:
@@ -61,7 +66,7 @@ def rebuild(submitted: Sequence[Any], released: NotebookNode) -> tuple[NotebookN
         notebook.cells
     ):  # a cell's own id decides nothing, and may have been anything
         cell.id = f"cell-{number}"
-    return notebook, read.flags()
+    return notebook, read.notes
 
 
 def _sort(submitted: Sequence[Any], released: Sequence[NotebookNode]) -> _Read:

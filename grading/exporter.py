@@ -13,7 +13,7 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from copy import deepcopy
 from datetime import datetime
@@ -34,9 +34,11 @@ from grading.course import Course, time_zone
 from grading.gradebook import Writer
 from grading.intake import find_notebook, read_slip, take_in
 from grading.preprocessors import Probe
+from grading.releases import Releases
 from grading.sandbox.detecting import detect
 from grading.sandbox.isolation import SandboxUnavailable
 from grading.withholding import NotGradable, lost, withhold
+from insidebert.errors import CommandError
 
 
 class Intake(NotebookExporter):
@@ -65,8 +67,10 @@ class Intake(NotebookExporter):
         staged = _Staged(config=course.config, **course.trait_values(config=True))
         staged.submitted_directory = str(stage)
         converter.assignments = {}
+        versions = {assignment: _versions(course, assignment) for _, assignment, _ in submissions}
         for student, assignment, folder in submissions:
-            notebook = _take_in(course, student, assignment, folder, stage, self.log)
+            target = stage / student / assignment
+            notebook = _take_in(course, folder, versions[assignment], target, self.log)
             converter.assignments[str(notebook.parent)] = [str(notebook)]
         converter.coursedir = staged
         converter.convert_notebooks = partial(self._name_who_waits, converter.convert_notebooks)
@@ -128,7 +132,11 @@ def _obstacle(converter: Autograde, assignments: Iterable[str]) -> str:
     with Gradebook(course.db_url, course.course_id) as gradebook:
         known = {assignment.name for assignment in gradebook.assignments if assignment.notebooks}
     for assignment in assignments:
-        if assignment not in known or not _release(course, assignment).is_file():
+        try:
+            released = assignment in known and _versions(course, assignment)
+        except CommandError as error:
+            return str(error)
+        if not released:
             return (
                 f"{assignment} has not been released. Press Generate in the formgrader's list of assignments, "
                 f"or run `insidebert release {assignment}`; then autograde again."
@@ -136,8 +144,12 @@ def _obstacle(converter: Autograde, assignments: Iterable[str]) -> str:
     return ""
 
 
-def _release(course: CourseDirectory, assignment: str) -> Path:
-    return Path(course.format_path(course.release_directory, ".", assignment), f"{assignment}.ipynb")
+def _versions(course: CourseDirectory, assignment: str) -> list[NotebookNode]:
+    """What was released of an assignment, the latest first; see `Releases.versions`."""
+    releases = Releases(Path(course.root), assignment)
+    folder = course.format_path(course.release_directory, ".", assignment)
+    releases.take_up(Path(folder, f"{assignment}.ipynb"))
+    return [nbformat.reads(text.decode("utf-8"), as_version=4) for text in releases.versions()]
 
 
 def _submissions(course: CourseDirectory) -> list[tuple[str, str, Path]]:
@@ -152,14 +164,14 @@ def _submissions(course: CourseDirectory) -> list[tuple[str, str, Path]]:
 
 
 def _take_in(
-    course: CourseDirectory, student: str, assignment: str, folder: Path, stage: Path, log: Any
+    course: CourseDirectory, folder: Path, versions: Sequence[NotebookNode], target: Path, log: Any
 ) -> Path:
+    student, assignment = target.parts[-2:]
     data, flags = find_notebook(folder, assignment)
     slip = read_slip(folder, assignment, time_zone(course.config))
-    taken = take_in(data, nbformat.read(_release(course, assignment), as_version=4), flags + slip.flags)
+    taken = take_in(data, versions[0], flags + slip.flags, versions[1:])
     for flag in taken.flags:
         log.warning("%s, %s: %s", student, assignment, flag.text)
-    target = stage / student / assignment
     target.mkdir(parents=True)
     for name, text in slip.files.items():
         (target / name).write_text(text, encoding="utf-8")

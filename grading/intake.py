@@ -17,7 +17,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from grading.canonical import rebuild
+from grading.canonical import Notes, flags_of, rebuild
 from grading.flags import Flag, flag, note
 from grading.moments import moment_of, read_moment, write_moment
 from grading.reading import Unreadable, read_cells
@@ -59,13 +59,20 @@ class Slip:
     flags: list[Flag]
 
 
-def take_in(data: bytes | None, released: NotebookNode, flags: Sequence[Flag] = ()) -> Taken:
+def take_in(
+    data: bytes | None,
+    released: NotebookNode,
+    flags: Sequence[Flag] = (),
+    earlier: Sequence[NotebookNode] = (),
+) -> Taken:
     """The canonical notebook of a submission. Never raises, whatever the bytes.
 
     Args:
         data: the submitted file; None where there is none.
         released: the notebook as it was handed out (nbformat 4); it is not changed.
         flags: what `find_notebook` noted, to go in front of what is noted here.
+        earlier: older releases. What was changed is said by comparison with the one that the learner had, which
+            is the one that differs least.
     """
     noted = list(flags)
     cells: Sequence[Any] = released.cells
@@ -76,10 +83,16 @@ def take_in(data: bytes | None, released: NotebookNode, flags: Sequence[Flag] = 
             noted.append(flag("unreadable_notebook", [str(error)]))
         else:
             noted += [flag("odd_encoding", [encoding])] if encoding else []
-    notebook, found = rebuild(cells, released)
-    noted += found
+    notebook, notes = rebuild(cells, released)
+    if notes:
+        notes = min([notes, *(rebuild(cells, older)[1] for older in earlier)], key=_length)
+    noted += flags_of(notes)
     note(notebook, noted)
     return Taken(notebook, noted)
+
+
+def _length(notes: Notes) -> int:
+    return sum(map(len, notes.values()))
 
 
 # --- the folder it lies in ---------------------------------------------------------------------------------

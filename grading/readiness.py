@@ -17,6 +17,7 @@ from grading.gradebook import Writer
 from grading.journal import Journal, digest, digest_of_files
 from grading.judging import graded_cells
 from grading.pool import Done, Task, Worker, work
+from grading.releases import Releases
 from grading.sandbox.detecting import detect
 from grading.sandbox.isolation import NONE, Isolation
 from grading.worker import Terms, grade
@@ -61,7 +62,7 @@ class Assignment:
 class Desk:
     """Hands out the assignments of a course, each checked once."""
 
-    def __init__(self, course: Course, writer: Writer, terms: Callable[[bytes], Terms]):
+    def __init__(self, course: Course, writer: Writer, terms: Callable[[tuple[bytes, ...]], Terms]):
         self._course, self._writer, self._terms = course, writer, terms
 
     def assignment(self, name: str) -> Assignment:
@@ -69,23 +70,27 @@ class Desk:
         if not self._course.notebook("source_directory", name).is_file():
             known = ", ".join(self._course.assignments()) or "none"
             raise CommandError(f"there is no assignment {name!r}; there are: {known}.")
-        path = self._course.notebook("release_directory", name)
         points = self._writer.released(name)
-        if points is None or not path.is_file():
+        versions = self._versions(name) if points is not None else ()
+        if not versions:
             raise CommandError(f"{name} has not been released. Run `insidebert release {name}` first.")
-        released = path.read_bytes()
-        found = Assignment(name, self._terms(released), digest(released, self._questions, self._lock))
+        found = Assignment(name, self._terms(versions), digest(versions[0], self._questions, self._lock))
         if found.points != points:
             raise CommandError(
-                f"{path} and the gradebook differ about the questions of {name} or their points. "
+                f"what was released of {name} and the gradebook differ about its questions or their points. "
                 f"Run `insidebert release {name}` and grade again."
             )
         for question in found.points:
             try:
                 find(question)
             except LookupError as error:
-                raise CommandError(f"{path.name}: {error} Nobody could judge it.") from error
+                raise CommandError(f"{name}: {error} Nobody could judge it.") from error
         return found
+
+    def _versions(self, name: str) -> tuple[bytes, ...]:
+        releases = Releases(self._course.root, name)
+        releases.take_up(self._course.notebook("release_directory", name))
+        return releases.versions()
 
     @cached_property
     def _questions(self) -> bytes:

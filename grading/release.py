@@ -57,6 +57,7 @@ def release(course: Course, assignment: str) -> None:
 
     from grading.course import done
     from grading.judging import graded_cells, question_of
+    from grading.releases import Releases
 
     source = course.notebook("source_directory", assignment)
     if not source.is_file():
@@ -76,3 +77,7 @@ def release(course: Course, assignment: str) -> None:
                 f"{source.name}: {error} A graded cell's grade_id is its question's name."
             ) from error
     done(course.api.generate_assignment(assignment), f"Generating {assignment}")
+    # By a configuration that does not keep it, too; a newline at its end may be the system's.
+    Releases(course.root, assignment).keep(
+        course.notebook("release_directory", assignment).read_text(encoding="utf-8")
+    )

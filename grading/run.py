@@ -109,7 +109,9 @@ class Run:
         """
         began = time.perf_counter()
         desk = Desk(
-            self._course, self._writer, lambda released: Terms(released, self._limits, self._isolation)
+            self._course,
+            self._writer,
+            lambda versions: Terms(versions[0], self._limits, self._isolation, versions[1:]),
         )
         wanted = [desk.assignment(name) for name in assignments or self._submitted_assignments()]
         if not wanted:
@@ -242,7 +244,10 @@ class Run:
         """What is written when grading failed, which is our fault: no points stand, old ones neither."""
         reason = "its worker died each time" if isinstance(error, WorkerDied) else _in_words(error)
         data, flags, terms = one.load()
-        return ungraded(data, flags, terms, lost(reason))
+        try:
+            return ungraded(data, flags, terms, lost(reason))
+        except Exception:  # the same failure, once more: without what was handed in
+            return ungraded(None, flags, terms, lost(reason))
 
     def _store(self, one: Submission, result: dict[str, Any]) -> None:
         path = self._autograded(one)

@@ -41,11 +41,15 @@ _GRACE = 120.0  # seconds for everything around the kernel; a worker that takes 
 
 @dataclass(frozen=True)
 class Terms:
-    """What every submission of an assignment is graded by: plain data, so that it travels."""
+    """What every submission of an assignment is graded by: plain data, so that it travels.
+
+    `earlier` are older releases, the latest first; a learner may have had one of them.
+    """
 
     released: bytes
     limits: Limits
     isolation: Isolation
+    earlier: tuple[bytes, ...] = ()
 
 
 def prepare() -> None:
@@ -80,7 +84,7 @@ def grade(data: bytes | None, found: tuple[Flag, ...], terms: Terms) -> dict[str
     began = time.perf_counter()
     seed = secrets.randbits(48)  # drawn here and now: nobody could have prepared for it
     with _ending_if_it_hangs(terms.limits.total_seconds + _GRACE):
-        taken = take_in(data, _parsed(terms.released), found)
+        taken = _taken(data, found, terms)
         notebook = taken.notebook
         if why := unreadable(notebook):
             return _withheld(taken, why)
@@ -108,7 +112,11 @@ def ungraded(data: bytes | None, found: tuple[Flag, ...], terms: Terms, why: str
     Args:
         why: a sentence for the learner and the instructor.
     """
-    return _withheld(take_in(data, _parsed(terms.released), found), why)
+    return _withheld(_taken(data, found, terms), why)
+
+
+def _taken(data: bytes | None, found: tuple[Flag, ...], terms: Terms) -> Taken:
+    return take_in(data, _parsed(terms.released), found, [_parsed(text) for text in terms.earlier])
 
 
 def _withheld(taken: Taken, why: str) -> dict[str, Any]:

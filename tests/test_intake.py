@@ -464,11 +464,17 @@ def test_a_run_that_nobody_released_says_so(course, tmp_path):
     from nbgrader.converters import Autograde
     from nbgrader.converters.base import NbGraderException
 
+    for name in ("solutions", "submitted"):
+        shutil.copytree(course.root / name, tmp_path / name, symlinks=True, ignore=_pipes)
     config = deepcopy(course.config)
+    config.CourseDirectory.root = str(tmp_path)
     config.CourseDirectory.assignment_id = ASSIGNMENT
-    config.CourseDirectory.release_directory = str(tmp_path)
     with pytest.raises(NbGraderException, match="insidebert release"):
         Autograde(coursedir=CourseDirectory(config=config), config=config).start()
+
+
+def _pipes(folder, names):
+    return [name for name in names if stat.S_ISFIFO(os.lstat(os.path.join(folder, name)).st_mode)]  # noqa: PTH118
 
 
 def test_the_submissions_are_left_as_they_were(course, autograded):
