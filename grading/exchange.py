@@ -18,8 +18,9 @@ from typing import Any
 
 from nbgrader.exchange.default import ExchangeCollect
 
+from grading.collected import keep_change
 from grading.course import time_zone
-from grading.intake import MAX_BYTES, MAX_FILES, read_slip
+from grading.intake import MAX_BYTES, MAX_FILES, changed_at, find_notebook, read_slip
 from grading.moments import read_moment
 from grading.returning import SLIPS
 
@@ -82,7 +83,7 @@ class Collect(ExchangeCollect):
 
     def _replaces(self, handed_in: datetime, target: Path) -> bool:
         """Whether what was handed in then takes the place of what has been collected."""
-        slip = read_slip(target, self.coursedir.assignment_id, time_zone(self.config))
+        slip = read_slip(target, time_zone(self.config))
         before = None if any(flag.id == "bad_timestamp" for flag in slip.flags) else slip.submitted
         newer = before is None or handed_in > before
         return (self.update and newer) or (self.before_duedate and handed_in != before)
@@ -112,9 +113,18 @@ class Collect(ExchangeCollect):
                 os.close(folder)
             if self.coursedir.groupshared:  # whatever the umask of whoever collects
                 _share(target.parent, fresh, *fresh.iterdir())
+            self._keep_change(record["username"], fresh)
             if target.is_dir():
                 target.rename(Path(scratch, "before"))
             fresh.rename(target)
+
+    def _keep_change(self, student: str, folder: Path) -> None:
+        """Notes when the notebook was last changed; see `grading.collected`."""
+        assignment = self.coursedir.assignment_id
+        data, _ = find_notebook(folder, assignment)
+        changed = changed_at(folder, assignment)
+        if data is not None and changed is not None:
+            keep_change(Path(self.coursedir.root), assignment, student, data, changed)
 
     def _copy_all(self, folder: int, target: Path) -> list[str]:
         """Copies the plain files of an open folder's owner, with their times; returns the names of the others."""

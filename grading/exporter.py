@@ -30,6 +30,7 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
+from grading.collected import last_change
 from grading.course import Course, time_zone
 from grading.gradebook import Writer
 from grading.intake import find_notebook, read_slip, take_in
@@ -119,7 +120,7 @@ class _Staged(CourseDirectory):
 
     def get_existing_timestamp(self, dest_path: str) -> datetime | None:
         folder = Path(dest_path)
-        return read_slip(folder, folder.name, time_zone(self.config)).submitted
+        return read_slip(folder, time_zone(self.config)).submitted
 
 
 def _obstacle(converter: Autograde, assignments: Iterable[str]) -> str:
@@ -168,7 +169,8 @@ def _take_in(
 ) -> Path:
     student, assignment = target.parts[-2:]
     data, flags = find_notebook(folder, assignment)
-    slip = read_slip(folder, assignment, time_zone(course.config))
+    changed = last_change(Path(course.root), assignment, student, data)
+    slip = read_slip(folder, time_zone(course.config), changed)
     taken = take_in(data, versions[0], flags + slip.flags, versions[1:])
     for flag in taken.flags:
         log.warning("%s, %s: %s", student, assignment, flag.text)

@@ -21,7 +21,7 @@ _SENTENCES = {
     "too_large": "Too large to be opened: {}.",
     "extra_files": "Files beside the notebook, which nothing reads: {}.",
     "odd_encoding": "The notebook is not plain UTF-8: {}.",
-    "bad_timestamp": "timestamp.txt says no time; when the notebook was last changed is taken instead.",
+    "bad_timestamp": "timestamp.txt says no time that can be read for sure; {}.",
     "early_timestamp": "timestamp.txt is older than the notebook's last change: {}.",
     "changed_source": "Locked cells were changed; the released ones are graded: {}.",
     "changed_type": "Cells were turned into another type and back: {}.",

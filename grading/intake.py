@@ -7,10 +7,12 @@ no device opened, no archive unpacked, nothing that is too large is read at all.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -102,8 +104,8 @@ def find_notebook(folder: Path, assignment: str) -> tuple[bytes | None, list[Fla
     """The bytes of the submitted notebook, None where it was not opened, and what was noted about the folder: that
     there is none (`missing_notebook`), or why it cannot be opened (`unreadable_notebook`).
 
-    The notebook is called like the assignment; one of another name is taken where that one is missing, the most
-    recent of several.
+    The notebook is called like the assignment; one of another name is taken where that one is missing, the last by
+    name of several.
     """
     found = _survey(folder, assignment)
     flags = [flag("not_a_file", found.links)] if found.links else []
@@ -126,9 +128,9 @@ def _why_none(found: _Found) -> Flag:
 
 @dataclass(frozen=True)
 class _Found:
-    """What lies in a folder, by name and never opened: plain files with their time of change, and the rest."""
+    """What lies in a folder, by name and never opened: plain files, and the rest."""
 
-    files: dict[str, float]
+    files: list[str]
     links: list[str]
     large: list[str]
     folders: list[str]
@@ -137,7 +139,7 @@ class _Found:
 
 
 def _survey(folder: Path, assignment: str) -> _Found:
-    found = _Found({}, [], [], [], None)
+    found = _Found([], [], [], [], None)
     if folder.is_symlink():
         return replace(found, links=[folder.name], closed=True)
     if not folder.is_dir():
@@ -165,11 +167,17 @@ def _survey(folder: Path, assignment: str) -> _Found:
         elif about.st_size > MAX_BYTES:
             found.large.append(name)
         else:
-            found.files[name] = about.st_mtime
+            found.files.append(name)
     if expected in (*found.files, *found.links, *found.large):
         return replace(found, chosen=expected if expected in found.files else None)
-    newest = max(filter(_is_notebook, found.files), key=lambda name: found.files[name], default=None)
-    return replace(found, chosen=newest)
+    last = max(filter(_is_notebook, found.files), key=partial(_rank, assignment), default=None)
+    return replace(found, chosen=last)
+
+
+def _rank(assignment: str, name: str) -> tuple[bool, list[str | int]]:
+    """Names that hold the assignment's come last, and `(10)` after `(9)`; the times of files say nothing for sure."""
+    parts = re.split(r"(\d+)", name, flags=re.ASCII)
+    return assignment in name, [int(part) if place % 2 else part for place, part in enumerate(parts)]
 
 
 def _is_notebook(name: str) -> bool:
@@ -190,14 +198,16 @@ def _read(path: Path, longest: int) -> bytes | None:
     return data if len(data) <= longest else None
 
 
-def read_slip(folder: Path, assignment: str, zone: str | None = None) -> Slip:
+def read_slip(folder: Path, zone: str | None = None, changed: datetime | None = None) -> Slip:
     """What nbgrader's exchange left beside the notebook.
 
     A submission without a `timestamp.txt` has no time, as for nbgrader. One that cannot be read for sure gets the
-    notebook's own time: nonsense must not be a way around a deadline, nor a zone's name cost a penalty.
+    time at which the exchange saw the notebook change: nonsense must not be a way around a deadline, nor a zone's
+    name cost a penalty.
 
     Args:
         zone: the course's time zone; see `read_moment`.
+        changed: see `grading.collected.last_change`.
     """
     files = {}
     for name, longest in _EXCHANGE.items():
@@ -206,19 +216,29 @@ def read_slip(folder: Path, assignment: str, zone: str | None = None) -> Slip:
             files[name] = data.decode("utf-8", "replace")
     if not os.path.lexists(folder / "timestamp.txt"):
         return Slip(None, files, [])
-    changed = _changed(folder, assignment)
     submitted = read_moment(files.get("timestamp.txt", ""), zone)
+    flags = []
     if submitted is None:
-        files["timestamp.txt"] = write_moment(changed) if changed else ""
-        return Slip(changed, {name: text for name, text in files.items() if text}, [flag("bad_timestamp")])
-    early = changed is not None and changed - submitted > _TOLERANCE
-    detail = f"{submitted:%Y-%m-%d %H:%M} UTC, and {changed:%Y-%m-%d %H:%M} UTC" if early else ""
-    return Slip(submitted, files, [flag("early_timestamp", [detail])] if early else [])
+        files.pop("timestamp.txt", None)
+        files |= {"timestamp.txt": write_moment(changed)} if changed else {}
+        instead = (
+            "when the notebook was last changed is taken instead" if changed else "nobody knows when it came"
+        )
+        flags.append(flag("bad_timestamp", [instead]))
+        submitted = changed
+    elif changed is not None and changed - submitted > _TOLERANCE:
+        flags.append(
+            flag("early_timestamp", [f"{submitted:%Y-%m-%d %H:%M} UTC, and {changed:%Y-%m-%d %H:%M} UTC"])
+        )
+    return Slip(submitted, files, flags)
 
 
-def _changed(folder: Path, assignment: str) -> datetime | None:
-    """When the submitted notebook was last changed; the exchange keeps that when it copies."""
+def changed_at(folder: Path, assignment: str) -> datetime | None:
+    """When the submitted notebook was last changed, by the time of its file: evidence only where it was handed in."""
     found = _survey(folder, assignment)
     if found.chosen is None:
         return None
-    return moment_of(found.files[found.chosen])
+    try:
+        return moment_of(os.lstat(folder / found.chosen).st_mtime)
+    except OSError:
+        return None

@@ -10,6 +10,7 @@ from typing import Any
 from unicodedata import category
 
 from grading import evidence
+from grading.collected import last_change
 from grading.course import Course, time_zone
 from grading.gradebook import Writer
 from grading.intake import Slip, find_notebook, read_slip
@@ -46,15 +47,19 @@ class Submission:
 
     student: str
     assignment: Assignment
-    folder: Path
+    course: Course
     key: str = ""
     slip: Slip = field(default_factory=lambda: Slip(None, {}, []))
-    zone: str | None = None  # of the course's time stamps
+
+    @property
+    def folder(self) -> Path:
+        return self.course.notebook("submitted_directory", self.assignment.name, self.student).parent
 
     def load(self) -> tuple[Any, ...]:
         """What a worker gets; see `worker.grade`."""
         data, flags = find_notebook(self.folder, self.assignment.name)
-        self.slip = read_slip(self.folder, self.assignment.name, self.zone)
+        changed = last_change(self.course.root, self.assignment.name, self.student, data)
+        self.slip = read_slip(self.folder, time_zone(self.course.config), changed)
         flags = [*flags, *self.slip.flags]
         beside = repr((self.slip.files, flags)).encode("utf-8", "replace")
         self.key = digest(
@@ -189,7 +194,7 @@ class Run:
                     "or set c.Autograde.create_student, and grade again."
                 )
             else:
-                yield Submission(student, assignment, found[student], zone=time_zone(self._course.config))
+                yield Submission(student, assignment, self._course)
 
     def _absent(self, student: str, assignment: str) -> str:
         if self._writer.knows(student) or (self._folder / student).is_dir():

@@ -6,13 +6,16 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import grading.exchange
 from grading.course import Course, done
+from grading.run import Submission
 from tests.small_course import ASSIGNMENT, make_course
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="nbgrader has no exchange there")
@@ -65,6 +68,39 @@ def test_the_newest_is_taken_with_its_times(course: Course) -> None:
     os.utime(newest / NOTEBOOK, (1_700_000_000, 1_700_000_000))
     assert collected(course)[NOTEBOOK] == "second"
     assert (course.root / "submitted" / ME / ASSIGNMENT / NOTEBOOK).stat().st_mtime == 1_700_000_000
+
+
+@pytest.mark.parametrize(
+    ("stamp", "flags", "year"),
+    [
+        ("2026-03-01 08:00:00 UTC", [], 2026),
+        ("2001-03-01 08:00:00 UTC", ["early_timestamp"], 2001),
+        ("never", ["bad_timestamp"], 2026),
+    ],
+)
+def test_a_forged_time_is_known_by_the_notebooks_own_also_in_a_copy_of_the_course(
+    course: Course, tmp_path: Path, stamp: str, flags: list[str], year: int
+) -> None:
+    """The exchange saw when the notebook changed; a copy of the course has other times, and the same flags."""
+    folder = hand_in(course, ME)
+    (folder / "timestamp.txt").write_text(stamp, encoding="utf-8")
+    seen = datetime(2026, 3, 1, 8, tzinfo=UTC).timestamp()
+    os.utime(folder / NOTEBOOK, (seen, seen))
+    collected(course)
+    shutil.copytree(course.root, tmp_path / "copy", copy_function=shutil.copyfile)
+    assignment = SimpleNamespace(name=ASSIGNMENT, digest="", terms=None)
+    loaded = []
+    for root in (course.root, tmp_path / "copy"):
+        one = Submission(ME, assignment, Course.open(root))  # type: ignore[arg-type]
+        _, noted, _ = one.load()
+        assert [flag.id for flag in noted] == flags
+        assert one.slip.submitted is not None
+        assert one.slip.submitted.year == year
+        loaded.append((one.key, one.slip))
+    assert loaded[0] == loaded[1]
+    (tmp_path / "copy" / "submitted" / ME / ASSIGNMENT / NOTEBOOK).write_text("another", encoding="utf-8")
+    _, noted, _ = one.load()
+    assert "early_timestamp" not in [flag.id for flag in noted]  # of that one nothing is known
 
 
 def test_a_forged_one_neither_counts_nor_hides_the_learners_own(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import shutil
 import subprocess
 import sys
 from datetime import datetime, timedelta
@@ -15,6 +16,7 @@ from sqlalchemy.engine import Engine
 
 import grading.run
 from grading import readiness, worker
+from grading.course import Course
 from grading.grade import the_only_grader
 from grading.gradebook import Unusable, Writer
 from grading.journal import Journal, write_whole
@@ -182,6 +184,24 @@ def test_a_record_counts_only_while_all_it_stands_for_is_there(course, monkeypat
     assert grade(course).graded == 1
     assert totals(course) == {"ada": PART}
     assert grade(course).graded == 0
+
+
+def test_a_copy_of_the_course_is_graded_already_and_blames_nobody(course, tmp_path):
+    """`cp -r` gives every file a new time; a submission is known by its bytes."""
+    hand_in(course, "ada", "RIGHT", "2026-03-01 09:00:00 UTC")
+    hand_in(course, "bo", "RIGHT", "no time at all")
+    hand_in(course, "cy", "RIGHT")
+    first = grade(course)
+    shutil.copytree(course.root, tmp_path / "copy", copy_function=shutil.copyfile)
+    again = grade(Course.open(tmp_path / "copy"))
+    assert (again.graded, again.kept) == (0, 3)
+    assert again.report.rows == first.report.rows
+    forced = grade(Course.open(tmp_path / "copy"), force=True)
+    assert {(row.student, tuple(row.flags)) for row in forced.report.rows} == {
+        ("ada", ()),
+        ("bo", ("bad_timestamp",)),
+        ("cy", ()),
+    }
 
 
 class Killed(BaseException):

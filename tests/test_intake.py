@@ -12,6 +12,7 @@ import shutil
 import stat
 import time
 from copy import deepcopy
+from datetime import datetime
 from pathlib import Path
 
 import nbformat
@@ -22,7 +23,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from grading.course import Course
 from grading.flags import Flag, hints, noted
-from grading.intake import MAX_BYTES, find_notebook, read_slip, take_in
+from grading.intake import MAX_BYTES, changed_at, find_notebook, read_slip, take_in
 from grading.reading import Unreadable, read_cells
 from grading.release import release
 from insidebert.errors import CommandError
@@ -269,12 +270,19 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path):
     assert time.process_time() - began < 1
 
 
-def test_the_newest_of_several_other_notebooks_is_taken(tmp_path):
-    for age, name in enumerate(("draft.ipynb", "final.ipynb", "old.ipynb")):
+@pytest.mark.parametrize(
+    ("names", "taken"),
+    [
+        (("draft.ipynb", "final.ipynb", "a.ipynb"), "final.ipynb"),
+        (("zz.ipynb", f"{ASSIGNMENT} (9).ipynb", f"{ASSIGNMENT} (10).ipynb"), f"{ASSIGNMENT} (10).ipynb"),
+    ],
+)
+def test_the_last_by_name_of_several_other_notebooks_is_taken_whatever_their_times(tmp_path, names, taken):
+    for age, name in enumerate(names):
         (tmp_path / name).write_text(name, encoding="utf-8")
-        os.utime(tmp_path / name, (1e9 + (age == 1) * 100, 1e9 + (age == 1) * 100))
+        os.utime(tmp_path / name, (1e9 - age, 1e9 - age))
     data, flags = find_notebook(tmp_path, ASSIGNMENT)
-    assert data == b"final.ipynb"
+    assert data == taken.encode()
     assert ids(flags) == {"renamed_notebook", "extra_files"}
 
 
@@ -309,7 +317,7 @@ def test_a_folder_that_is_a_link_or_missing_has_no_notebook(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "real")
     assert find_notebook(tmp_path / "link", ASSIGNMENT)[0] is None
     assert find_notebook(tmp_path / "missing", ASSIGNMENT)[0] is None
-    assert read_slip(tmp_path / "link", ASSIGNMENT).files == {}
+    assert read_slip(tmp_path / "link").files == {}
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
@@ -339,11 +347,9 @@ def test_what_may_not_be_read_has_no_notebook(tmp_path):
     ],
 )
 def test_the_time_of_submission(tmp_path, text, flags):
-    path = tmp_path / f"{ASSIGNMENT}.ipynb"
-    path.write_text("x", encoding="utf-8")
-    os.utime(path, (2_000_000_000, 2_000_000_000))
+    """As the exchange saw it: the notebook was last changed in May 2033."""
     (tmp_path / "timestamp.txt").write_text(text, encoding="utf-8")
-    slip = read_slip(tmp_path, ASSIGNMENT)
+    slip = read_slip(tmp_path, changed=datetime(2033, 5, 18, 3, 33, 20))
     assert ids(slip.flags) == flags
     expected = 2001 if flags == {"early_timestamp"} else 2033  # nonsense is no way around a deadline
     assert slip.submitted is not None
@@ -351,21 +357,31 @@ def test_the_time_of_submission(tmp_path, text, flags):
     assert slip.files["timestamp.txt"].startswith(str(expected))
 
 
-@pytest.mark.parametrize(("text", "year"), [("2033-05-18 03:33:20 UTC", 2033), ("never", None)])
-def test_a_notebook_from_beyond_the_calendar_stops_nobody(tmp_path, monkeypatch, text, year):
+@pytest.mark.parametrize(("text", "year"), [("2001-09-09 01:46:40 UTC", 2001), ("never", None)])
+def test_the_time_of_a_file_is_no_evidence(tmp_path, text, year):
+    """An archive, a copy and an editor change it, and no learner has any part in that."""
+    for name, content in ((f"{ASSIGNMENT}.ipynb", "x"), ("timestamp.txt", text)):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+        os.utime(tmp_path / name, (2_000_000_000, 2_000_000_000))
+    slip = read_slip(tmp_path)
+    assert (slip.submitted.year if slip.submitted else None) == year
+    assert ids(slip.flags) == (set() if year else {"bad_timestamp"})
+    assert ("timestamp.txt" in slip.files) == bool(year)
+
+
+def test_a_notebook_from_beyond_the_calendar_stops_nobody(tmp_path, monkeypatch):
     """tmpfs and Btrfs keep such times; others cut them, so that the file alone would test nothing there."""
     path = tmp_path / f"{ASSIGNMENT}.ipynb"
     path.write_text("x", encoding="utf-8")
-    (tmp_path / "timestamp.txt").write_text(text, encoding="utf-8")
+    assert changed_at(tmp_path, ASSIGNMENT) is not None
     about = [*path.lstat()]
     about[stat.ST_MTIME] = 2**60
     monkeypatch.setattr("grading.intake.os.lstat", lambda _: os.stat_result(about))
-    slip = read_slip(tmp_path, ASSIGNMENT)
-    assert (slip.submitted.year if slip.submitted else None) == year
+    assert changed_at(tmp_path, ASSIGNMENT) is None
 
 
 def test_a_submission_without_a_timestamp_has_no_time(tmp_path):
-    assert read_slip(tmp_path, ASSIGNMENT).submitted is None
+    assert read_slip(tmp_path).submitted is None
 
 
 # --- what is passed over, and what is not ---------------------------------------------------------------------
@@ -491,5 +507,5 @@ def test_the_time_that_counts_is_in_the_gradebook(course, autograded):
             for name in ("a_timestamp_of_last_year", "a_timestamp_of_no_time", "a_clean_submission")
         }
     assert times["a_timestamp_of_last_year"].year == 2001
-    assert times["a_timestamp_of_no_time"].year > 2001
+    assert times["a_timestamp_of_no_time"] is None  # it did not come through the exchange
     assert times["a_clean_submission"] is None
