@@ -43,8 +43,15 @@ check: $(READY)  ## ruff and mypy
 lock:  ## resolve the ranges of pyproject.toml anew and write requirements.lock
 	@PYTHON="$(PYTHON)" bash tests/lock.sh
 
-clean:  ## remove the environment and everything a run left behind
-	rm -rf $(VENV) build *.egg-info autograded feedback submitted gradebook.db* .insidebert .nbgrader.log
+# What a course leaves behind here: what learners wrote, their grades and their names (.gitignore has them, too).
+COURSE := autograded feedback submitted downloaded exchange gradebook.db* .nbgrader.log .insidebert \
+	run*.json run*.html *.csv *.zip *.part
+
+clean:  ## remove the environment and what was built; make clean DATA=yes also what learners handed in
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@left=$$(ls -d $(COURSE) 2>/dev/null | tr '\n' ' '); [ -z "$$left" ] || if [ "$(DATA)" = yes ]; then \
+	  echo "Deleting learners' data: $$left" && rm -rf $(COURSE); else \
+	  echo "Learners' data stays: $$left"; echo "make clean DATA=yes deletes it, too."; fi
 
 # One stamp file says that the environment holds what the lock and pyproject.toml ask for.
 # An environment that a run left half made, without a working pip, is made anew.

@@ -142,11 +142,14 @@ def _standing(course: Course, sorting: Sorting, assignment: str, force: bool) ->
         folder = _folder(course, assignment, student)
         if force or not folder.exists():
             continue
-        choice = sorting.take(student).choice
+        taking = sorting.take(student)
+        choice = taking.choice
         try:
             same = _holds(folder, choice.name, choice.read())
         except Unreadable:
             same = _holds(folder, choice.name, b"")
+        if same and taking.late and not (folder / "timestamp.txt").exists():
+            continue  # there may be a due date by now
         if same:
             standing[student] = f"{choice.file}, as before"
         else:

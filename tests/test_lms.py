@@ -253,7 +253,7 @@ def test_what_is_late_for_canvas_is_late_for_the_policy(course, tmp_path):
     assert "no due date" in next(line.look for line in collected.lines if line.needs_you)
     with course.gradebook() as gradebook:
         gradebook.update_or_create_assignment(ASSIGNMENT, duedate="2026-03-01 12:00:00 UTC")
-    collected = collect(course, ASSIGNMENT, path, force=True)
+    collected = collect(course, ASSIGNMENT, path)
     assert not collected.needs_you
     assert "2026-03-01 12:00:01 UTC" in next(line.look for line in collected.lines if line.late)
     assert "not how late" in collected.notes[0]
