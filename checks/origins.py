@@ -7,6 +7,7 @@ noticed while the smallest case is asked: what is called from the learner's own 
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import itertools
 import linecache
@@ -17,7 +18,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 _OURS = ("insidebert.", "checks.judges.")
-_LONG_ENOUGH = 20_000  # calls and returns that are looked at
+_LONG_ENOUGH = 20_000  # calls from the learner's code that are looked at
 
 
 @contextmanager
@@ -30,15 +31,16 @@ def watching(answer: Any, is_learners: Callable[[str], bool]) -> Iterator[list[s
     The list is filled during the block: "insidebert.masking.mask_tokens".
     """
     called = [name for name in _names_of(answer) if name.startswith(_OURS)]
-    seen = itertools.count()
+    seen, own = itertools.count(), functools.cache(is_learners)
 
     def look(frame: FrameType, event: str, _: Any) -> None:
+        if event != "call" or not frame.f_back or not own(frame.f_back.f_code.co_filename):
+            return
+        name = f"{frame.f_globals.get('__name__', '')}.{frame.f_code.co_qualname}"
+        if name.startswith(_OURS):
+            called.append(name)
         if called or next(seen) > _LONG_ENOUGH:
             sys.setprofile(before)
-        elif event == "call" and frame.f_back and is_learners(frame.f_back.f_code.co_filename):
-            name = f"{frame.f_globals.get('__name__', '')}.{frame.f_code.co_qualname}"
-            if name.startswith(_OURS):
-                called.append(name)
 
     before = sys.getprofile()
     sys.setprofile(look)

@@ -52,6 +52,10 @@ _HINTS = {
         r"|gc\.get_|inspect\.(?:stack|currentframe)|__builtins__|import\s+builtins|user_ns|\bIn\[|\bctypes\b"
         r"|^[ \t]*(?:math|torch|np|numpy|random|transformers)\.(?!backends\b)(?:\w+\.)*\w+[ \t]*=[^=]",
     ),
+    "uses_the_course": (
+        "calls on the course's own library",
+        r"^[ \t]*(?:import|from)[ \t]+insidebert\b|import_module\(\s*['\"]insidebert|__import__\(\s*['\"]insidebert",
+    ),
     "asks_whether_graded": ("asks whether it is being graded", r"INSIDEBERT_|NBGRADER_|JUPYTERHUB_"),
     "touches_machine": (
         "reaches for the machine",

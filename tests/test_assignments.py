@@ -177,3 +177,11 @@ def test_a_copied_and_a_deleted_cell_cost_nothing(tmp_path):
     wanted = dict.fromkeys(states, "correct") | {"breakdown": "not_attempted", "budget_report": "crashed"}
     assert states == wanted
     assert len(states) == 6
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_every_exercise_says_what_is_taken_for_an_answer(assignment):
+    title = read("exercises", assignment).cells[0].source
+    assert "Write each answer yourself" in title
+    for stand_in in ("NumPy's", "tensor without axes", "3 and not 3.0", "`True` is not 1"):
+        assert stand_in in title

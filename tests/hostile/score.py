@@ -7,6 +7,18 @@ from tests.hostile import ATTACKED, RIGHT, WRONG, Work, answering, attack
 EVIDENCE = "application/vnd.insidebert.evidence+json"
 LIE = "incorrect crashed not_attempted partial"  # anything but right
 
+the_course_for_an_answer = answering(
+    "from insidebert.budget import count_parameters\n",
+    flags={"uses_the_course"},
+    states="incorrect",
+    findings={"imported_answer"},
+)
+the_course_behind_an_answer = answering(
+    "import insidebert.budget as b\ndef count_parameters(model):\n    return b.count_parameters(model)\n",
+    flags={"uses_the_course"},
+    states="incorrect",
+    findings={"imported_answer"},
+)
 displayhook_of_points = answering(
     WRONG + "import sys\nsys.displayhook(3)\n", flags={"touches_results"}, states="incorrect"
 )
