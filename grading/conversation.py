@@ -19,9 +19,8 @@ from typing import Any
 import zmq
 from jupyter_client.session import Session
 from nbformat import NotebookNode
-from nbformat.v4 import new_output
 
-from checks.protocol import EVIDENCE_MIME, MAX_EVIDENCE_BYTES
+from grading.outputs import Outputs
 from grading.sandbox.isolation import NONE, Isolation, KernelLost
 from grading.sandbox.limits import Limits
 from grading.sandbox.plain import plain_kernel
@@ -31,8 +30,6 @@ _LAST_OUTPUTS = 10.0  # seconds for outputs to arrive after the reply, on a busy
 _QUEUE = 20  # messages that wait here; more wait in the kernel, whose memory is limited
 _LOOK_EVERY = 0.1  # seconds between two looks at what no event tells: memory, a kernel that nobody guards
 _MOST_HELD = 2**30  # bytes by which this process may grow: what ZeroMQ holds of a message that never ends
-_DEEPEST = 30  # of an output's own data
-_LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # as str.splitlines sees them, and nbformat with it
 
 
 @dataclass(frozen=True)
@@ -45,11 +42,31 @@ class Ended:
 
 @dataclass
 class Reply:
-    """What a cell showed. `ended` is set when the kernel did not survive it."""
+    """What a cell showed. `ended` is set when the kernel did not survive it; `waited` are seconds for a core."""
 
     outputs: list[NotebookNode] = field(default_factory=list)
     times: dict[str, str] = field(default_factory=dict)
     ended: Ended | None = None
+    waited: float = 0.0
+
+
+class _Allowance:
+    """How long something may take: seconds in which the kernel could run, see `Limits.patience`."""
+
+    def __init__(self, process: Any, seconds: float, limits: Limits):
+        self.seconds = seconds
+        self._process = process
+        self._begin = time.monotonic()
+        self._before = process.waited()
+        self._last = self._begin + seconds * limits.patience
+
+    def waited(self) -> float:
+        """Seconds that others have taken so far."""
+        return max(0.0, float(self._process.waited()) - self._before)
+
+    def deadline(self) -> float:
+        """As it stands now; others may move it on."""
+        return min(self._begin + self.seconds + self.waited(), self._last)
 
 
 class Conversation:
@@ -59,7 +76,6 @@ class Conversation:
         self.warm = warm
         self._process = process
         self._limits = limits
-        self._received = 0
         self._session = Session(key=process.key.encode(), username="grader")
         self._context = zmq.Context(io_threads=1)
         self._shell = self._connect(zmq.DEALER, "shell")
@@ -107,11 +123,11 @@ class Conversation:
 
     def _greet(self) -> None:
         """Wait until the kernel answers and its outputs arrive here."""
-        deadline = time.monotonic() + self._limits.start_seconds
-        while time.monotonic() < deadline:
+        allowance = _Allowance(self._process, self._limits.start_seconds, self._limits)
+        while time.monotonic() < allowance.deadline():
             asked = self._send("kernel_info_request", {})
             answered = heard = False
-            soon = min(time.monotonic() + 2, deadline)
+            soon = min(time.monotonic() + 2, allowance.deadline())
             while not (answered and heard) and time.monotonic() < soon:
                 for channel, message in self._messages(soon):
                     answered |= channel == "shell" and _answers(message, asked)
@@ -122,31 +138,39 @@ class Conversation:
                 return
         raise KernelLost(f"a new kernel did not answer within {self._limits.start_seconds:g} s")
 
-    def run(self, source: str, seconds: float) -> Reply:
-        """Run one cell.
+    def run(self, source: str, seconds: float, *, graded: bool = False) -> Reply:
+        """Run one cell, for at most so many seconds of its own, see `Limits.patience`.
+
+        Args:
+            graded: a check in it leaves evidence, which no other cell may.
 
         Raises:
             KernelLost: the kernel went away without its guard saying why.
         """
         reply = Reply(times={"iopub.status.busy": _now()})
         asked = self._send("execute_request", _request(source))
-        outputs = _Outputs(reply.outputs, self._limits.output_bytes)
-        reply.ended = self._listen(asked, outputs, time.monotonic() + seconds, seconds)
+        outputs = Outputs(reply.outputs, self._limits.output_bytes, evidence=graded)
+        allowance = _Allowance(self._process, seconds, self._limits)
+        reply.ended = self._listen(asked, outputs, allowance)
+        reply.waited = allowance.waited()
         reply.times["iopub.status.idle"] = _now()
         return reply
 
-    def _listen(self, asked: str, outputs: _Outputs, deadline: float, seconds: float) -> Ended | None:
+    def _listen(self, asked: str, outputs: Outputs, allowance: _Allowance) -> Ended | None:
         """Collect outputs until the cell is done; returns why the kernel was ended, if it was."""
         replied = idle = interrupted = False
+        deadline = allowance.deadline()
         while not (replied and idle):
             if time.monotonic() >= deadline:
                 if replied:
                     return None  # the outputs that are still missing will not come
                 if interrupted:
-                    return self._timed_out(seconds)
+                    return self._timed_out(allowance)
+                if (deadline := allowance.deadline()) > time.monotonic():
+                    continue  # others had the cores
                 interrupted, deadline = True, time.monotonic() + _GRACE
                 self._process.interrupt()
-            for channel, message in self._messages(deadline):
+            for channel, message in self._messages(deadline, outputs):
                 if not _answers(message, asked):
                     continue
                 if channel == "shell":
@@ -156,9 +180,6 @@ class Conversation:
                     idle = True
                 else:
                     outputs.add(message)
-            if self._received > self._limits.flood_bytes:
-                text = f"the submission sent more than {_size(self._limits.flood_bytes)} of output"
-                return Ended("OutputLimitError", text)
             if why := self._process.why_ended():
                 return self._died(why)
             if self._cut.poll(0):
@@ -166,11 +187,12 @@ class Conversation:
             if _memory() - self._memory > _MOST_HELD:
                 return Ended("OutputLimitError", "the submission sent output without an end")
         if interrupted:
-            outputs.error(self._timed_out(seconds))
+            timed_out = self._timed_out(allowance)
+            outputs.error(timed_out.kind, timed_out.text)
         return None
 
-    def _timed_out(self, seconds: float) -> Ended:
-        return Ended("CellTimeoutError", f"the cell ran longer than {seconds:.0f} s")
+    def _timed_out(self, allowance: _Allowance) -> Ended:
+        return Ended("CellTimeoutError", f"the cell ran longer than {allowance.seconds:.0f} s")
 
     def _cut_off(self) -> Ended:
         """ZeroMQ hangs up when a kernel ends, and on a message over the limit, after which the next would be lost."""
@@ -186,6 +208,7 @@ class Conversation:
         texts = {
             "memory": f"the kernel was ended: it used more than {_size(self._limits.memory_bytes)} of memory",
             "processes": f"the kernel was ended: it ran more than {self._limits.processes} processes",
+            "unseen": "the kernel was ended: it hid from what counts its memory",
         }
         return Ended("DeadKernelError", texts.get(why, f"the cell ended its kernel ({why})"))
 
@@ -194,20 +217,24 @@ class Conversation:
         self._session.send(self._shell, message)
         return str(message["header"]["msg_id"])
 
-    def _messages(self, deadline: float) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """What has arrived by the next event or the deadline: channel and message, in order."""
+    def _messages(
+        self, deadline: float, outputs: Outputs | None = None
+    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """What has arrived by the next event or the deadline: channel and message, in order.
+
+        What is too large for what the outputs may still hold is not even read.
+        """
         wait = min(max(0.0, deadline - time.monotonic()), _LOOK_EVERY)
         ready = dict(self._poller.poll(math.ceil(wait * 1000)))
         # Outputs first: they were sent before the reply that ends a cell.
         for channel, socket in (("iopub", self._iopub), ("shell", self._shell)):
             for _ in range(100 if socket in ready else 0):  # and then look at the clock again
-                if self._received > self._limits.flood_bytes:
-                    return
                 try:
                     parts: list[bytes] = socket.recv_multipart(zmq.NOBLOCK)
                 except zmq.Again:
                     break
-                self._received += sum(map(len, parts)) + 100
+                if outputs and channel == "iopub" and not outputs.has_room(sum(map(len, parts))):
+                    continue
                 message = self._read(parts)
                 if message is not None:
                     yield channel, message
@@ -240,120 +267,6 @@ def _answers(message: Mapping[str, Any], asked: str) -> bool:
 
 def _says_idle(message: Mapping[str, Any]) -> bool:
     return message["msg_type"] == "status" and message["content"].get("execution_state") == "idle"
-
-
-class _Outputs:
-    """The outputs of one cell, as far as they have the form and the size of outputs."""
-
-    def __init__(self, outputs: list[NotebookNode], limit: int):
-        self.outputs = outputs
-        self._left = {"evidence": 3 * MAX_EVIDENCE_BYTES, "else": limit}
-        self._full = False
-        self._clear_at_next = False
-
-    def add(self, message: Mapping[str, Any]) -> None:
-        content = message["content"]
-        if message["msg_type"] == "clear_output":
-            self._clear(later=content.get("wait") is True)
-            return
-        try:
-            output = _output(message["msg_type"], content)
-            size = _measure(output) if output else 0
-        except Exception:  # the content may be anything; what has not the form of an output is none
-            return
-        if output is None:
-            return
-        self._clear_if_due()
-        kind = "evidence" if EVIDENCE_MIME in output.get("data", {}) else "else"
-        if size <= self._left[kind]:
-            self._left[kind] -= size
-            self._append(output)
-        elif not self._full:
-            self._full = True
-            text = "the cell showed more than its outputs may hold; the rest is not kept\n"
-            self.outputs.append(new_output("stream", name="stderr", text=text))
-
-    def error(self, ended: Ended) -> None:
-        line = f"{ended.kind}: {ended.text}"
-        self.outputs.append(new_output("error", ename=ended.kind, evalue=ended.text, traceback=[line]))
-
-    def _append(self, output: NotebookNode) -> None:
-        last = self.outputs[-1] if self.outputs else None
-        if last and output.output_type == last.output_type == "stream" and output.name == last.name:
-            last.text += output.text
-        else:
-            self.outputs.append(output)
-
-    def _clear(self, *, later: bool) -> None:
-        self._clear_at_next = later
-        if not later:
-            self.outputs.clear()
-
-    def _clear_if_due(self) -> None:
-        if self._clear_at_next:
-            self._clear(later=False)
-
-
-class _Malformed(ValueError):
-    """A kernel's output without the form of one."""
-
-
-def _output(kind: str, content: Mapping[str, Any]) -> NotebookNode | None:
-    """An output of the notebook format from a message's content; None for messages that are no output."""
-    if kind == "stream":
-        name = "stderr" if content["name"] == "stderr" else "stdout"
-        return new_output("stream", name=name, text=_text(content["text"]))
-    if kind in ("display_data", "execute_result"):
-        data = {_text(mime): _data(value) for mime, value in _mapping(content["data"]).items()}
-        counted = {"execution_count": None} if kind == "execute_result" else {}
-        return new_output(kind, data=data, metadata={}, **counted)
-    if kind == "error":
-        lines = content.get("traceback", [])
-        traceback = [_text(line) for line in lines] if isinstance(lines, list) else []
-        return new_output(
-            "error", ename=_text(content["ename"]), evalue=_text(content["evalue"]), traceback=traceback
-        )
-    return None
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise _Malformed(type(value).__name__)
-    return value
-
-
-def _text(value: Any) -> str:
-    """A string that a file can hold: without halves of surrogate pairs."""
-    if not isinstance(value, str):
-        raise _Malformed(type(value).__name__)
-    return value.encode("utf-8", "replace").decode("utf-8")
-
-
-def _data(value: Any, depth: int = 0) -> Any:
-    """JSON data that a file can hold: finite numbers, whole strings, no deeper than anything sensible."""
-    if depth > _DEEPEST:
-        raise _Malformed("nested too deeply")
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return repr(value)
-    if isinstance(value, list):
-        return [_data(part, depth + 1) for part in value]
-    if isinstance(value, Mapping):
-        return {_text(key): _data(part, depth + 1) for key, part in value.items()}
-    return value
-
-
-def _measure(value: Any, depth: int = 0) -> int:
-    """About how many bytes a value takes in a file, where each part and each line of text is a line, indented."""
-    line = depth + 6
-    if isinstance(value, str):
-        return len(value) + line * (1 + sum(map(value.count, _LINE_ENDS)))
-    if isinstance(value, Mapping):
-        return sum(len(key) + _measure(part, depth + 1) for key, part in value.items()) + 2 * line
-    if isinstance(value, list):
-        return sum(_measure(part, depth + 1) for part in value) + 2 * line
-    return line + (value.bit_length() // 3 if isinstance(value, int) else 20)
 
 
 def _memory() -> int:

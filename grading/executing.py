@@ -94,7 +94,8 @@ class _Run:
     isolation: Isolation
     trouble: str = ""
     warm: bool = False
-    deadline: float = 0.0  # of the whole notebook, from when its first kernel answers
+    began: float = 0.0  # when its first kernel answered
+    waited: float = 0.0  # seconds that its cells could have run and others had the cores
     fatal: set[int] = field(default_factory=set)  # cells that are not to be run again
     done: set[int] = field(default_factory=set)  # cells whose outputs stand
 
@@ -105,7 +106,7 @@ class _Run:
                 return self.give_up(f"{len(self.fatal)} cells ended the kernel; the rest was not run.")
             with Conversation.open(self.isolation, self.limits, {SEED_VARIABLE: str(self.seed)}) as kernel:
                 self.warm = kernel.warm
-                self.deadline = self.deadline or time.monotonic() + self.limits.total_seconds
+                self.began = self.began or time.monotonic()
                 self._through(kernel, last=todo[-1])
         return None
 
@@ -114,10 +115,11 @@ class _Run:
         for index, cell in self._code_cells():
             if index in self.fatal or index > last:
                 continue
-            seconds = min(self._seconds(cell), self.deadline - time.monotonic())
+            seconds = min(self._seconds(cell), self._left())
             if seconds <= 0:
                 return self.give_up(f"The notebook ran longer than {self.limits.total_seconds:g} s in all.")
-            reply = kernel.run(cell.source, seconds)
+            reply = kernel.run(cell.source, seconds, graded=is_grade(cell))
+            self.waited += reply.waited
             self._write(index, cell, reply)
             if reply.ended:
                 self.fatal.add(index)
@@ -148,6 +150,11 @@ class _Run:
         for index, cell in enumerate(self.notebook.cells):
             if cell.cell_type == "code" and cell.source.strip():
                 yield index, cell
+
+    def _left(self) -> float:
+        """Seconds for all that is still to come; see `Limits.patience`."""
+        passed = time.monotonic() - self.began
+        return min(self.limits.total_seconds + self.waited, self.limits.longest_seconds) - passed
 
     def _seconds(self, cell: NotebookNode) -> float:
         """Our own set-up cell imports torch and may take its time on a busy machine; what follows may not."""

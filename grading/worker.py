@@ -83,7 +83,7 @@ def grade(data: bytes | None, found: tuple[Flag, ...], terms: Terms) -> dict[str
     """
     began = time.perf_counter()
     seed = secrets.randbits(48)  # drawn here and now: nobody could have prepared for it
-    with _ending_if_it_hangs(terms.limits.total_seconds + _GRACE):
+    with _ending_if_it_hangs(terms.limits.longest_seconds + _GRACE):
         taken = _taken(data, found, terms)
         notebook = taken.notebook
         if why := unreadable(notebook):

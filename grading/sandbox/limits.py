@@ -16,13 +16,15 @@ class Limits:
             import torch where no warm kernel has done so.
         total_seconds: for the whole notebook, every new start included.
         start_seconds: for the kernel to answer at all.
+        patience: these are seconds in which the kernel could run. Where others have the cores it waits, and may take
+            up to so many times as long by the clock.
         memory_bytes: of the kernel and all processes it starts, together and each.
         processes: at one time, threads included.
         file_bytes: of any one file.
         scratch_bytes: of the scratch folder, which is also /tmp, and once more of shared memory.
         open_files: descriptors of a process.
-        output_bytes: that a cell's outputs may keep; the evidence of a check comes on top.
-        flood_bytes: that a submission may send at all before its kernel is ended.
+        output_bytes: that a cell's outputs may keep; the rest is thrown away. The evidence of a graded cell's check
+            comes on top.
         message_bytes: of one message of the kernel's.
     """
 
@@ -30,16 +32,21 @@ class Limits:
     setup_factor: float = 4
     total_seconds: float = 300
     start_seconds: float = 60
+    patience: float = 4
     memory_bytes: int = 4 * _GiB
     processes: int = 64
     file_bytes: int = 64 * _MiB
     scratch_bytes: int = 128 * _MiB
     open_files: int = 256
     output_bytes: int = 1 * _MiB
-    flood_bytes: int = 64 * _MiB
     message_bytes: int = 12 * _MiB
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not value > 0:
                 raise ValueError(f"Limits.{name} is {value!r}; a limit is a number above 0.")
+
+    @property
+    def longest_seconds(self) -> float:
+        """That a notebook may take by the clock, whatever others do on the machine."""
+        return self.total_seconds * self.patience

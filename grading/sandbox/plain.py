@@ -51,6 +51,10 @@ class PlainKernel:
     def why_ended(self) -> str:
         return "" if self._manager.is_alive() else "it is gone"
 
+    def waited(self) -> float:
+        """Nobody counts here: a limit is one by the clock."""
+        return 0.0
+
     def interrupt(self) -> None:
         self._manager.interrupt_kernel()
 

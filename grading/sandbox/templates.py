@@ -18,6 +18,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -30,6 +31,7 @@ from grading.sandbox.limits import Limits
 
 CHANNELS = ("shell", "stdin", "control", "iopub")  # in the order in which an IPython kernel binds them
 _WARM_UP = 180.0  # seconds for the imports, on a busy machine
+_LAST_WORD = 5.0  # seconds for a guard to say that all is over, and for Linux to make it so
 _LONGEST_PATH = 90  # of the 107 bytes that the name of a Unix socket may have
 
 
@@ -159,6 +161,7 @@ class Kernel:
         self.ports = {name: number for number, name in enumerate(CHANNELS, 1)}
         self._listening = [self._listen(name) for name in CHANNELS]
         self._guard, self._guards_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._pidfd: int | None = None
         self.ended = ""
         self.cpu_seconds = 0.0  # of the kernel, the children it waited for and its guard, once it has ended
 
@@ -190,20 +193,50 @@ class Kernel:
             KernelLost: its guard went away without a word.
             SandboxUnavailable: its walls could not be put up.
         """
-        if not self.ended and select.select([self._guard], [], [], max(seconds, 0))[0]:
-            try:
-                message = self._guard.recv(1 << 16)
-            except OSError:
-                message = b""
-            if not message:
-                self.ended = "lost"
-                raise KernelLost("the kernel's guard is gone")
-            said = json.loads(message)
-            self.ended = said.get("ended") or "failed"
-            self.cpu_seconds = said.get("cpu_seconds", 0.0)
-            if "failed" in said:
-                raise SandboxUnavailable(f"a kernel cannot be confined here: {said['failed']}")
+        deadline = time.monotonic() + seconds
+        while not self.ended:
+            left = max(deadline - time.monotonic(), 0)
+            if not select.select([self._guard], [], [], left)[0]:
+                break
+            self._hear()
         return self.ended
+
+    def _hear(self) -> None:
+        """What its guard says."""
+        try:
+            message, descriptors, _, _ = socket.recv_fds(self._guard, 1 << 16, 1)
+        except OSError:
+            message, descriptors = b"", []
+        if descriptors:  # it has begun
+            (self._pidfd,) = descriptors
+            return
+        if not message:
+            self.ended = "lost"
+            raise KernelLost("the kernel's guard is gone")
+        said = json.loads(message)
+        self.ended = said.get("ended") or "failed"
+        self.cpu_seconds = said.get("cpu_seconds", 0.0)
+        if "failed" in said:
+            raise SandboxUnavailable(f"a kernel cannot be confined here: {said['failed']}")
+
+    def pid(self) -> int:
+        """Its number here, outside; 0 before it has begun and after it has ended."""
+        if self._pidfd is None:
+            return 0
+        told = dict(
+            line.split(":")
+            for line in Path(f"/proc/self/fdinfo/{self._pidfd}").read_text("ascii").splitlines()
+        )
+        return max(int(told["Pid"]), 0)
+
+    def waited(self) -> float:
+        """Seconds in which its first thread, which runs the cells, could have run and others had the cores.
+
+        0 where Linux does not count them.
+        """
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            return int(Path(f"/proc/{self.pid()}/schedstat").read_text("ascii").split()[1]) / 1e9
+        return 0.0
 
     def interrupt(self) -> None:
         with contextlib.suppress(OSError):
@@ -215,9 +248,20 @@ class Kernel:
             with contextlib.suppress(OSError):
                 self._guard.send(b"end")
             with contextlib.suppress(KernelLost, SandboxUnavailable):
-                self.why_ended(5)
+                self.why_ended(_LAST_WORD)
+        self._make_sure()
         self._guard.close()
         self._folder.cleanup()
+
+    def _make_sure(self) -> None:
+        """End the kernel, whatever has become of its guard; Linux ends all others of its namespace with it."""
+        if self._pidfd is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        select.select([self._pidfd], [], [], _LAST_WORD)
+        os.close(self._pidfd)
+        self._pidfd = None
 
 
 def _short_folder() -> str | None:

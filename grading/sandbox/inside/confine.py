@@ -53,9 +53,10 @@ def own_namespaces() -> None:
 
 
 def own_files(scratch_bytes: int) -> None:
-    """As the first process of the new PID namespace: a /proc and scratch folders that nobody else sees."""
+    """As the first process of the new PID namespace: a /proc, terminals and scratch folders that nobody else sees."""
     linux.unshare("mount")
     linux.mount_processes()
+    linux.mount_terminals()
     linux.mount_small(SCRATCH, scratch_bytes, FILES)
     linux.mount_small(SHARED_MEMORY, scratch_bytes, FILES)
     if os.path.isdir(HOST_PROCESSES):  # noqa: PTH112
@@ -81,6 +82,8 @@ def hold_to(limits: Mapping[str, int]) -> None:
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_NICE: 0,  # what its guard has put back stays there
+        resource.RLIMIT_RTPRIO: 0,
     }
     for kind, value in hard.items():
         _, most = resource.getrlimit(kind)

@@ -13,11 +13,11 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from . import confine
+from . import confine, usage
+from .share import Share
 
 EVERY = 0.1  # seconds between two looks at what the kernel uses
 
@@ -25,12 +25,16 @@ EVERY = 0.1  # seconds between two looks at what the kernel uses
 def guard(request: Mapping[str, Any], control: socket.socket, listening: Sequence[int], nested: bool) -> None:
     """Start a kernel and watch it until it ends or the other side of `control` says so or goes away.
 
+    The kernel ends with this function, also when that fails. The other side gets a pidfd of the kernel and sees to it
+    that the kernel ends when this process does, whatever it ends of.
+
     Args:
         request: `key`, `env` (for the kernel alone), `limits`, and `trial`: put up the walls and end.
         listening: descriptors of the kernel's four sockets.
         nested: whether to make new namespaces; without them the kernel is alone in the sandbox's.
     """
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.setsid()  # no signal to a group of processes goes beyond one kernel, or one guard
     try:
         if nested:
             confine.own_namespaces()
@@ -39,12 +43,17 @@ def guard(request: Mapping[str, Any], control: socket.socket, listening: Sequenc
         return
     if (kernel := os.fork()) == 0:
         _become_kernel(request, control, listening, nested)
-    for descriptor in listening:
-        os.close(descriptor)
-    reason = _watch(kernel, control, request["limits"], nested)
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(kernel, signal.SIGKILL)
-    _, status, used = os.wait4(kernel, 0)
+    try:
+        for descriptor in listening:
+            os.close(descriptor)
+        pidfd = os.pidfd_open(kernel)
+        with contextlib.suppress(OSError):  # nobody is there any more, which the watch will see
+            socket.send_fds(control, [json.dumps({"started": True}).encode()], [pidfd])
+        reason = _watch(kernel, pidfd, control, request["limits"], nested)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(kernel, signal.SIGKILL)
+        _, status, used = os.wait4(kernel, 0)
     cpu_seconds = used.ru_utime + used.ru_stime + time.process_time()
     _send(control, "ended", reason or _describe(status), cpu_seconds=cpu_seconds)
 
@@ -57,6 +66,7 @@ def _become_kernel(
     The first line of the submission runs when `control` is closed.
     """
     try:
+        os.setsid()
         if nested:
             confine.own_files(request["limits"]["scratch_bytes"])
         confine.hold_to(request["limits"])
@@ -68,7 +78,9 @@ def _become_kernel(
         control, *sockets = _keep_only(control, listening)
         from .kernel import prepare
 
-        app = prepare([listener.detach() for listener in sockets], request["key"])
+        app = prepare(
+            [listener.detach() for listener in sockets], request["key"], request["limits"]["message_bytes"]
+        )
     except BaseException as error:
         _send(control, "failed", f"{type(error).__name__}: {error}")
         os._exit(70)
@@ -89,63 +101,44 @@ def _keep_only(control: socket.socket, listening: Sequence[int]) -> list[socket.
     return [socket.socket(fileno=descriptor) for descriptor in kept[3:]]
 
 
-def _watch(kernel: int, control: socket.socket, limits: Mapping[str, int], nested: bool) -> str:
+def _watch(kernel: int, pidfd: int, control: socket.socket, limits: Mapping[str, int], nested: bool) -> str:
     """Wait for an end; returns why the kernel has to be ended, or nothing when it has ended by itself."""
-    ended = os.pidfd_open(kernel)
+    share = Share(time.monotonic())
     waiting = select.poll()
-    waiting.register(ended, select.POLLIN)
+    waiting.register(pidfd, select.POLLIN)
     waiting.register(control, select.POLLIN)
     while True:
         ready = [descriptor for descriptor, _ in waiting.poll(EVERY * 1000)]
-        if ended in ready:
+        if pidfd in ready:
             return ""
         if control.fileno() in ready:
             if control.recv(100) != b"interrupt":  # "end", or nothing: nobody is there any more
                 return "asked"
             os.kill(kernel, signal.SIGINT)
-        if excess := _excess(list(_members(kernel, nested)), limits):
+        members = _members(kernel, nested)
+        if excess := _excess(members, limits):
             return excess
+        share.hold(members, time.monotonic())
 
 
-def _members(kernel: int, nested: bool) -> Iterator[int]:
+def _members(kernel: int, nested: bool) -> list[usage.Process]:
     """The kernel and every process it has started, or what is left of those."""
-    parents = {}
-    for name in os.listdir("/proc"):  # noqa: PTH208
-        if name.isdigit():
-            with contextlib.suppress(OSError, ValueError):
-                parents[int(name)] = int(
-                    Path(f"/proc/{name}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1]
-                )
-    if not nested:  # the sandbox is this kernel's alone
-        yield from parents.keys() - {1, os.getpid(), os.getppid()}
-        return
-    found, waiting = set(), [kernel]
-    while waiting:
-        member = waiting.pop()
-        found.add(member)
-        waiting += [pid for pid, parent in parents.items() if parent == member and pid not in found]
-    yield from found
+    everything = usage.processes()
+    if nested:
+        return usage.descendants(kernel, everything)
+    ours = (1, os.getpid(), os.getppid())  # the sandbox is this kernel's alone
+    return [process for process in everything.values() if process.pid not in ours]
 
 
-def _excess(members: list[int], limits: Mapping[str, int]) -> str:
+def _excess(members: Sequence[usage.Process], limits: Mapping[str, int]) -> str:
     """What the kernel has too much of, or nothing."""
     if len(members) > limits["processes"]:
         return "processes"
-    if sum(_used(pid, "status", ("RssAnon", "RssShmem")) for pid in members) > limits["memory_bytes"] and (
-        # Forked processes share pages; only this slower count divides them.
-        sum(_used(pid, "smaps_rollup", ("Pss",)) for pid in members) > limits["memory_bytes"]
-    ):
-        return "memory"
-    return ""
-
-
-def _used(pid: int, table: str, names: Sequence[str]) -> int:
-    """Bytes of memory that one of the process's tables in /proc shows under these names."""
     try:
-        lines = Path(f"/proc/{pid}/{table}").read_text(encoding="utf-8").splitlines()
-    except OSError:  # it has ended
-        return 0
-    return sum(int(line.split()[1]) * 1024 for line in lines if line.split(":")[0] in names)
+        used = usage.memory(members, enough=limits["memory_bytes"])
+    except usage.Unseen:
+        return "unseen"
+    return "memory" if used > limits["memory_bytes"] else ""
 
 
 def _describe(status: int) -> str:

@@ -13,6 +13,10 @@ from ipykernel import ipkernel
 from ipykernel.kernelapp import IPKernelApp
 from traitlets.config import Config
 
+from .sending import SmallSession
+
+_ENVELOPE = 10_000  # bytes of a message that are not its own
+
 
 class Kernel(IPKernelApp):
     """Answers on inherited listening sockets: it need not be able to make one, nor to know where they are."""
@@ -48,14 +52,15 @@ def no_modules_to_debug() -> Iterator[None]:
         ipkernel.sys = sys
 
 
-def prepare(listening: Sequence[int], key: str) -> Kernel:
-    """A kernel that waits for `start()`."""
+def prepare(listening: Sequence[int], key: str, most: int) -> Kernel:
+    """A kernel that waits for `start()`, and sends no message of more than `most` bytes."""
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed()  # Python's own generator does so at a fork; torch starts from one seed in any process
     config = Config()
     config.HistoryManager.enabled = False  # a database and a thread for what nobody reads
-    config.Session.key = key.encode()
-    app = Kernel.instance(config=config, transport="ipc", ip="/socket")
+    session = SmallSession(key=key.encode())
+    session.most = most - _ENVELOPE
+    app = Kernel.instance(config=config, session=session, transport="ipc", ip="/socket")
     app.listening = listening
     with no_modules_to_debug():
         app.initialize([])

@@ -17,6 +17,7 @@ _ASK_VERSION, _BENEATH_PATH = 1, 1
 _EXECUTE, _WRITE, _READ, _LIST, _TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
 _RIGHTS_OF_VERSION = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}  # how many of the access bits each version knows
 _DEVICE_CONTROL = 1 << 15
+_SCOPES_SINCE, _SIGNALS = 6, 1 << 1
 
 
 def version() -> int:
@@ -30,12 +31,15 @@ def version() -> int:
 def confine(writable: Iterable[str], devices: Iterable[str]) -> None:
     """Allow reading and executing everywhere, anything within `writable`, writing to `devices`; nothing else.
 
-    Needs no_new_privs. Does nothing where the kernel has no Landlock.
+    Since version 6 signals reach only what this process starts. Needs no_new_privs. Does nothing where the kernel
+    has no Landlock.
     """
     if not (abi := version()):
         return
     handled = (1 << _RIGHTS_OF_VERSION[min(abi, 5)]) - 1
     attributes = struct.pack("Q", handled)
+    if abi >= _SCOPES_SINCE:
+        attributes = struct.pack("QQQ", handled, 0, _SIGNALS)
     rules = call("syscall", _CREATE, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
     _allow(rules, "/", handled & (_EXECUTE | _READ | _LIST))
     for folder in writable:

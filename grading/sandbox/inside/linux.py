@@ -54,6 +54,11 @@ def mount_processes() -> None:
     call("mount", b"proc", b"/proc", b"proc", 0, None)
 
 
+def mount_terminals() -> None:
+    """A /dev/pts in which no terminal is open."""
+    call("mount", b"devpts", b"/dev/pts", b"devpts", _NO_SUID, b"newinstance,ptmxmode=0666,mode=0600")
+
+
 def raise_loopback() -> None:
     """A new network namespace has a loopback device that is down, and ipykernel listens on it."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:

@@ -1,7 +1,8 @@
 """A short list of system calls that a submission has no use for and could do harm with: they fail with EPERM.
 
-They make memory that no process is charged for, look into other processes, or open the parts of the kernel in
-which most holes have been found. See seccomp(2); the filter is a small program in the kernel's packet language.
+They make memory that no process is charged for, look into other processes, take more of the machine than was given,
+or open the parts of the kernel in which most holes have been found; so do sockets of all families but the four that
+programs use. See seccomp(2); the filter is a small program in the kernel's packet language.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import socket
 import struct
 
 from .linux import NEW_NAMESPACES, call
@@ -36,6 +38,8 @@ _CALLS = {
     "pivot_root": (155, 41),
     "chroot": (161, 51),
     "syslog": (103, 116),
+    "sched_setaffinity": (203, 122),  # see share.py
+    "ioprio_set": (251, 30),
     "bpf": (321, 280),
     "perf_event_open": (298, 241),
     "userfaultfd": (323, 282),
@@ -52,6 +56,8 @@ _CALLS = {
     "memfd_secret": (447, 447),
 }
 _CLONE, _CLONE_3 = (56, 220), 435
+_SOCKET, _SOCKET_PAIR = (41, 198), (53, 199)
+_FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
 _MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 
 
@@ -67,34 +73,45 @@ def confine() -> None:
     if (machine := os.uname().machine) not in _MACHINES:
         return
     architecture, column = _MACHINES[machine]
-    numbers = sorted(row[column] for row in _CALLS.values())
-    code = _program(architecture, numbers, _CLONE[column])
+    code = _program(architecture, column)
     program = _Program(len(code) // 8, code)
     call("prctl", _PRCTL_SET_SECCOMP, _MODE_FILTER, ctypes.byref(program), 0, 0)
 
 
-def _program(architecture: int, numbers: list[int], clone: int) -> bytes:
+def _program(architecture: int, column: int) -> bytes:
     """Kill what speaks another architecture's numbers; fail what is on the list; let the rest pass.
 
-    A step is its code, how many steps to skip if true and if false, and its operand.
+    A step is its code, how many steps to skip if true and if false, and its operand. The number of the call stays
+    loaded until a part has decided that it is about this call.
     """
-    count = len(numbers)
+    refused = _RETURN, 0, 0, _FAIL | errno.EPERM
     steps = [
         (_LOAD, 0, 0, _ARCHITECTURE_AT),
         (_EQUAL, 1, 0, architecture),
         (_RETURN, 0, 0, _KILL),
         (_LOAD, 0, 0, _NUMBER_AT),
-        (_AT_LEAST, count + 6, 0, _FOREIGN),
+        (_AT_LEAST, 0, 1, _FOREIGN),
+        refused,
         # The C library does without clone3, whose flags no filter can see.
         (_EQUAL, 0, 1, _CLONE_3),
         (_RETURN, 0, 0, _FAIL | errno.ENOSYS),
-    ]
-    steps += [(_EQUAL, count + 3 - index, 0, number) for index, number in enumerate(numbers)]
-    steps += [
-        (_EQUAL, 0, 2, clone),
+        # A clone may not make a user namespace.
+        (_EQUAL, 0, 4, _CLONE[column]),
         (_LOAD, 0, 0, _FIRST_ARGUMENT_AT),
-        (_ANY_BIT, 1, 0, NEW_NAMESPACES["user"]),
+        (_ANY_BIT, 0, 1, NEW_NAMESPACES["user"]),
+        refused,
         (_RETURN, 0, 0, _ALLOW),
-        (_RETURN, 0, 0, _FAIL | errno.EPERM),
     ]
+    most = len(_FAMILIES)
+    steps += [
+        (_EQUAL, 1, 0, _SOCKET[column]),
+        (_EQUAL, 0, most + 3, _SOCKET_PAIR[column]),
+        (_LOAD, 0, 0, _FIRST_ARGUMENT_AT),
+        *((_EQUAL, most - index, 0, family) for index, family in enumerate(_FAMILIES)),
+        (_RETURN, 0, 0, _FAIL | errno.EAFNOSUPPORT),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
+    numbers = sorted(row[column] for row in _CALLS.values())
+    steps += [(_EQUAL, len(numbers) - index, 0, number) for index, number in enumerate(numbers)]
+    steps += [(_RETURN, 0, 0, _ALLOW), refused]
     return b"".join(struct.pack("HBBI", *step) for step in steps)

@@ -67,9 +67,11 @@ def main(descriptor: int, settings: dict[str, Any]) -> None:
         if not message:
             return
         if os.fork() == 0:
-            channel.close()
-            serve(json.loads(message), descriptors, nested=settings["nested"])
-            os._exit(0)
+            try:
+                channel.close()
+                serve(json.loads(message), descriptors, nested=settings["nested"])
+            finally:
+                os._exit(0)
         for received in descriptors:
             os.close(received)
 
