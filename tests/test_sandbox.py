@@ -270,7 +270,7 @@ def test_what_is_too_much_to_keep_is_thrown_away_and_the_kernel_goes_on() -> Non
         "print('x' * 40_000_000); 'after a line of 40 MB'",
         "display({'image/png': 'A' * 40_000_000}, raw=True); 'after a picture of 40 MB'",
         "raise ValueError('y' * 40_000_000)",
-        "from ipykernel.comm import Comm\nComm('t', buffers=[b'z' * 40_000_000]); print(x + 1)",
+        "from comm import create_comm\n_ = create_comm(target_name='t', buffers=[b'z' * 40_000_000]); print(x + 1)",
     )
     assert "rest is not kept" in outputs[0] and outputs[0].endswith("kept")
     assert outputs[1].endswith("'after a line of 40 MB'")

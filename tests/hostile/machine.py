@@ -31,6 +31,40 @@ kills_everybody = answering(
     flags={"touches_machine"},
     states="crashed correct",
 )
+signals_to_groups = answering(
+    "import ctypes, fcntl, os, termios, time\nlibc = ctypes.CDLL(None)\n"
+    "def tell(number):\n"
+    "    os.kill(0, number)\n"
+    "    for pid in (-1, -os.getpgrp(), -os.getsid(0), *range(-400, -1)):\n        try:\n"
+    "            os.kill(pid, number)\n        except OSError:\n            pass\n"
+    "def slow(which, who):\n    libc.setpriority(which, who, 19)\n    libc.syscall(251, which + 1, who, 3 << 13)\n"
+    "def type_into(path):\n    try:\n        terminal = os.open(path, os.O_RDWR)\n"
+    "        for letter in b'exit\\n':\n            fcntl.ioctl(terminal, termios.TIOCSTI, bytes([letter]))\n"
+    "        print('SEEN', [path])\n    except OSError:\n        pass\n"
+    "end = time.monotonic() + 4\n"
+    "while time.monotonic() < end:\n    for number in range(1, 65):\n        try:\n            tell(number)\n"
+    "        except (OSError, KeyboardInterrupt):\n            pass\n"
+    "    for path in ('/dev/tty', '/dev/console', *(f'/dev/pts/{n}' for n in range(9))):\n        type_into(path)\n"
+    "    for who in (0, *range(2, 400)):\n        slow(os.PRIO_PGRP, who)\n    slow(os.PRIO_USER, os.getuid())\n"
+    + RIGHT["count_parameters"],
+    flags={"touches_machine"},
+    states="correct crashed",
+)
+processes_with_odd_names = answering(
+    inside(
+        "import ctypes, os, time\nlibc = ctypes.CDLL(None)\nfor _ in range(4):\n    if os.fork() == 0:\n"
+        "        libc.prctl(15, b'\\xff) R 1', 0, 0, 0)\n        libc.prctl(1, 0, 0, 0, 0)\n"
+        "        mine = bytearray(b'x') * (700 * 2**20)\n        time.sleep(60)\n        os._exit(0)\ntime.sleep(30)"
+    ),
+    flags={"touches_machine"},
+    states="crashed",
+)
+sixty_busy_processes = answering(
+    "import os\nfor _ in range(60):\n    if os.fork() == 0:\n        os.setsid()\n        while True:\n"
+    "            pass\n" + RIGHT["count_parameters"],
+    flags={"touches_machine"},
+    states="correct crashed",
+)
 an_endless_loop = answering(
     inside("import time\nwhile True:\n    time.sleep(0.05)"), states="crashed", findings={"timed_out"}
 )
@@ -74,10 +108,10 @@ endless_output = answering(
     "import time\ndef shout():\n    while True:\n        print('x' * 10_000)\nshout()\n"
     + RIGHT["count_parameters"],
     states="crashed",
+    findings={"timed_out", "earlier_cell_failed"},
 )
 one_line_of_two_gigabytes = answering(
-    "for _ in range(200):\n    print('x' * 10_000_000, end='')\n" + RIGHT["count_parameters"],
-    states="crashed correct",
+    "for _ in range(200):\n    print('x' * 10_000_000, end='')\n" + RIGHT["count_parameters"]
 )
 a_message_without_an_end = answering(
     "import os, socket, stat, struct\nfor number in range(3, 100):\n    try:\n"
@@ -99,7 +133,21 @@ many_figures = answering(
     "from IPython.display import display\nimport base64, os\nfor _ in range(10_000):\n"
     "    display({'image/png': base64.b64encode(os.urandom(3_000)).decode()}, raw=True)\n"
     + RIGHT["count_parameters"],
-    states="crashed correct",
+)
+thirty_large_pictures = answering(
+    "from IPython.display import display\nimport base64, os\n"
+    "picture = base64.b64encode(os.urandom(6_000_000)).decode()\n"
+    "for _ in range(30):\n    display({'image/png': picture}, raw=True)\n" + RIGHT["count_parameters"]
+)
+one_picture_of_seventeen_megabytes = answering(
+    "from IPython.display import display\nimport base64, os\n"
+    "display({'image/png': base64.b64encode(os.urandom(17_000_000)).decode()}, raw=True)\n"
+    + RIGHT["count_parameters"]
+)
+output_beside_evidence = answering(
+    "from IPython.display import display\nfor _ in range(8):\n"
+    "    display({'application/vnd.insidebert.evidence+json': 1, 'text/plain': 'x' * 7_000_000}, raw=True)\n"
+    + RIGHT["count_parameters"]
 )
 a_full_disk = answering(
     "import os\ntry:\n    for number in range(1_000):\n        with open(f'/tmp/full-{number}', 'wb') as file:\n"
@@ -180,6 +228,13 @@ connects_out = answering(
     "import socket\nfor address in (('127.0.0.1', 22), ('1.1.1.1', 53), ('127.0.0.1', 5432)):\n"
     "    try:\n        socket.create_connection(address, timeout=1)\n        print('SEEN', address)\n"
     "    except OSError:\n        pass\n" + RIGHT["count_parameters"],
+    flags={"touches_machine"},
+)
+connects_past_the_network = answering(
+    "import socket\nfor family, address in ((socket.AF_VSOCK, (2, 1)), (socket.AF_ALG, ('hash', 'sha1'))):\n"
+    "    try:\n        socket.socket(family, socket.SOCK_STREAM if family == socket.AF_VSOCK else "
+    "socket.SOCK_SEQPACKET)\n        print('SEEN', address)\n    except OSError:\n        pass\n"
+    + RIGHT["count_parameters"],
     flags={"touches_machine"},
 )
 listens = answering(
