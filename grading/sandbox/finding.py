@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from grading.sandbox.detecting import examine
 from insidebert.doctor import Finding
 
@@ -9,6 +11,10 @@ from insidebert.doctor import Finding
 def finding() -> Finding:
     """Which isolation this machine gives to submissions; nothing but grading needs any."""
     found = examine()
+    if found.name:
+        from grading.sandbox import bubblewrap  # there is no such thing but on Linux
+
+        found = replace(found, name=f"{found.name}, by {bubblewrap.described()}")
     if not found.name:
         return Finding("sandbox", "warning", f"submissions cannot be graded: {found.why}", _only(found.cure))
     if found.why:

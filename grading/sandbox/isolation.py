@@ -20,7 +20,8 @@ class Isolation:
     """How a submission is kept apart.
 
     Attributes:
-        name: "bubblewrap+landlock", "bubblewrap", "none" (only when asked for), or empty where none is possible.
+        name: "bubblewrap", with "+landlock" and "+cgroup" where there are these too; "none" (only when asked for),
+            or empty where none is possible.
         why: what is not as it could be, and why.
         cure: what to do about it.
         warm: kernels can be forked from a template, each in namespaces of its own.

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from grading.sandbox import bubblewrap
+from grading.sandbox.cgroup import KernelGroup, delegated
 from grading.sandbox.isolation import Isolation, KernelLost, SandboxUnavailable
 from grading.sandbox.limits import Limits
 
@@ -99,7 +100,7 @@ class Template:
         Raises:
             KernelLost: the template is gone.
         """
-        kernel = Kernel(key)
+        kernel = Kernel(limits, key)
         try:
             message = json.dumps(
                 {"key": kernel.key, "env": env, "limits": asdict(limits), "trial": trial}
@@ -154,7 +155,8 @@ class Kernel:
     The sockets are opened here and given to the kernel listening, so that nothing in the sandbox needs a path.
     """
 
-    def __init__(self, key: str = "") -> None:
+    def __init__(self, limits: Limits, key: str = "") -> None:
+        self._limits = limits
         self.key = key or secrets.token_hex(32)
         self._folder = tempfile.TemporaryDirectory(prefix="kernel-", dir=_short_folder())
         self.ip = str(Path(self._folder.name, "k"))
@@ -162,6 +164,7 @@ class Kernel:
         self._listening = [self._listen(name) for name in CHANNELS]
         self._guard, self._guards_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._pidfd: int | None = None
+        self._group: KernelGroup | None = None
         self.ended = ""
         self.cpu_seconds = 0.0  # of the kernel, the children it waited for and its guard, once it has ended
 
@@ -209,15 +212,26 @@ class Kernel:
             message, descriptors = b"", []
         if descriptors:  # it has begun
             (self._pidfd,) = descriptors
+            self._enclose()
             return
         if not message:
             self.ended = "lost"
             raise KernelLost("the kernel's guard is gone")
         said = json.loads(message)
         self.ended = said.get("ended") or "failed"
+        if self._group and self._group.ran_out_of_memory():
+            self.ended = "memory"
         self.cpu_seconds = said.get("cpu_seconds", 0.0)
         if "failed" in said:
             raise SandboxUnavailable(f"a kernel cannot be confined here: {said['failed']}")
+
+    def _enclose(self) -> None:
+        """Put the kernel into a cgroup of its own, where there can be one. No cell has run yet."""
+        if (within := delegated()) is None:
+            return
+        with contextlib.suppress(OSError):  # its guard holds the same limits
+            self._group = KernelGroup(within, self._limits)
+            self._group.take(self.pid())
 
     def pid(self) -> int:
         """Its number here, outside; 0 before it has begun and after it has ended."""
@@ -262,6 +276,8 @@ class Kernel:
         select.select([self._pidfd], [], [], _LAST_WORD)
         os.close(self._pidfd)
         self._pidfd = None
+        if self._group:
+            self._group.close()
 
 
 def _short_folder() -> str | None:

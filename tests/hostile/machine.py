@@ -111,7 +111,8 @@ endless_output = answering(
     findings={"timed_out", "earlier_cell_failed"},
 )
 one_line_of_two_gigabytes = answering(
-    "for _ in range(200):\n    print('x' * 10_000_000, end='')\n" + RIGHT["count_parameters"]
+    "for _ in range(200):\n    print('x' * 10_000_000, end='')\n" + RIGHT["count_parameters"],
+    states="correct crashed",  # a machine may not be done with it in time
 )
 a_message_without_an_end = answering(
     "import os, socket, stat, struct\nfor number in range(3, 100):\n    try:\n"
