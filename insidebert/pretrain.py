@@ -1,6 +1,7 @@
-"""`insidebert pretrain`: a small BERT from scratch, on one CPU, one GPU or several processes.
+"""`insidebert pretrain`: a small BERT from scratch or from the embedded encoder, on CPUs or GPUs.
 
     insidebert pretrain --out run --steps 2000
+    insidebert pretrain --out run --from-embedded --steps 4000 --batch-size 32 --max-length 64 --first-epochs 0
     accelerate launch --multi_gpu --num_processes 2 -m insidebert.pretrain --out run --steps 2000
 
 Every step is a function of the seed and its number alone: which rows, which masks, which dropout. So a run
@@ -26,6 +27,7 @@ from accelerate import Accelerator, PartialState
 from tqdm.auto import tqdm
 
 from insidebert.corpus import load_corpus
+from insidebert.english import load_english
 from insidebert.masking import MaskingCollator
 from insidebert.pretraining import PretrainingModel, write_atomically
 from insidebert.pretraining_data import (
@@ -37,8 +39,8 @@ from insidebert.pretraining_data import (
     tokenize,
 )
 from insidebert.pretraining_recipe import Recipe
-from insidebert.sources import load_tokenizer
-from insidebert.starting import prepare
+from insidebert.sources import load_encoder, load_tokenizer
+from insidebert.starting import continue_encoder, prepare
 
 STATE = "state.pt"
 METRICS = "metrics.jsonl"
@@ -65,9 +67,7 @@ def pretrain(
     """
     accelerator = start_accelerator()
     torch.manual_seed(recipe.seed)
-    model = PretrainingModel(recipe.config(len(tokenizer)))
-    if recipe.prepared:
-        prepare(model, documents)
+    model = start(recipe, documents, tokenizer)
     optimizer = make_optimizer(model, recipe)
     first = load_state(out, model, optimizer, recipe, accelerator.device) if resume else 0
     wrapped, optimizer = accelerator.prepare(model, optimizer)
@@ -103,6 +103,16 @@ def pretrain(
             write_metrics(out / METRICS, step, losses, recipe.rate(step), time.perf_counter() - began)
             if (step + 1) % recipe.save_every == 0 or step + 1 == last:
                 save_state(out, model, optimizer, recipe, step + 1)
+    return model
+
+
+def start(recipe: Recipe, documents: Documents, tokenizer: Any) -> PretrainingModel:
+    """The model before its first step: the embedded encoder with new heads, or random weights, prepared or not."""
+    if recipe.from_embedded:
+        return continue_encoder(load_encoder(offline=True), documents, recipe.dropout)
+    model = PretrainingModel(recipe.config(len(tokenizer)))
+    if recipe.prepared:
+        prepare(model, documents)
     return model
 
 
@@ -280,32 +290,61 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
     for field in dataclasses.fields(Recipe):
         name = "--" + field.name.replace("_", "-")
-        kind = type(field.default)
-        parser.add_argument(
-            name, type=kind, default=field.default, help=f"{field.metadata['help']} ({field.default})"
-        )
+        kind, text = type(field.default), f"{field.metadata['help']} ({field.default})"
+        if kind is bool:
+            parser.add_argument(name, action="store_true", help=field.metadata["help"])
+        else:
+            parser.add_argument(name, type=kind, default=field.default, help=text)
     options = vars(parser.parse_args(argv))
     out, resume, progress = options.pop("out"), options.pop("resume"), not options.pop("quiet")
     recipe = Recipe(**options)
     tokenizer = load_tokenizer()
+    run = from_embedded if recipe.from_embedded else from_scratch
     try:
-        documents = tokenize(load_corpus(limit=recipe.documents or None, progress=progress), tokenizer)
-        small = corpus_vocabulary(documents, tokenizer)
-        documents = renumber(documents, tokenizer, small)
-        model = pretrain(recipe, documents, small, out, resume=resume, progress=progress)
+        model = run(recipe, tokenizer, out, resume=resume, progress=progress)
+        if PartialState().is_main_process:
+            model.save_pretrained(out, dtype=torch.float16)
+            figures = held_out_figures(model, tokenizer, recipe, progress)
+            (out / "evaluation.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+            print(json.dumps(figures))
     except (ValueError, OSError, FloatingPointError) as error:
         print(f"insidebert pretrain: {error}", file=sys.stderr)
         return 1
-    if PartialState().is_main_process:
-        number, pieces = tokenizer.get_vocab(), small.get_vocab()
-        rows = [number[piece] for piece in sorted(pieces, key=pieces.__getitem__)]
-        model = model.widened(rows, len(tokenizer))
-        model.save_pretrained(out, dtype=torch.float16)
-        held_out = tokenize(load_corpus("held_out", progress=progress), tokenizer)
-        figures = evaluate(model, held_out, tokenizer, recipe, progress=progress)
-        (out / "evaluation.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-        print(json.dumps(figures))
     return 0
+
+
+def from_scratch(
+    recipe: Recipe, tokenizer: Any, out: Path, *, resume: bool, progress: bool
+) -> PretrainingModel:
+    """Trains on the documentation with the pieces that occur in it; returns the model with the whole vocabulary."""
+    documents = tokenize(load_corpus(limit=recipe.documents or None, progress=progress), tokenizer)
+    small = corpus_vocabulary(documents, tokenizer)
+    documents = renumber(documents, tokenizer, small)
+    model = pretrain(recipe, documents, small, out, resume=resume, progress=progress)
+    number, pieces = tokenizer.get_vocab(), small.get_vocab()
+    rows = [number[piece] for piece in sorted(pieces, key=pieces.__getitem__)]
+    return model.widened(rows, len(tokenizer))
+
+
+def from_embedded(
+    recipe: Recipe, tokenizer: Any, out: Path, *, resume: bool, progress: bool
+) -> PretrainingModel:
+    """Goes on from the embedded encoder, on the documentation and on general English."""
+    limit = recipe.documents or None
+    texts = [*load_corpus(limit=limit, progress=progress), *load_english()[:limit]]
+    return pretrain(recipe, tokenize(texts, tokenizer), tokenizer, out, resume=resume, progress=progress)
+
+
+def held_out_figures(
+    model: PretrainingModel, tokenizer: Any, recipe: Recipe, progress: bool
+) -> dict[str, Any]:
+    """`evaluate` on the held-out documentation, and under "general" on general English where that was read."""
+
+    def on(texts: list[list[str]]) -> dict[str, Any]:
+        return dict(evaluate(model, tokenize(texts, tokenizer), tokenizer, recipe, progress=progress))
+
+    figures = on(load_corpus("held_out", progress=progress))
+    return figures | ({"general": on(load_english("held_out"))} if recipe.from_embedded else {})
 
 
 if __name__ == "__main__":

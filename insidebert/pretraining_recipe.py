@@ -36,6 +36,9 @@ class Recipe:
     documents: int = flag(0, "read only the first so many documents; 0 reads all")
     save_every: int = flag(500, "steps between checkpoints")
     prepared: int = flag(1, "1 starts as `insidebert.starting` says, 0 from BERT's own random weights")
+    from_embedded: bool = flag(
+        False, "go on from the embedded encoder, on general English too; it gives the shape"
+    )
     seed: int = flag(0, "of weights, pairs, masks and dropout")
 
     def config(self, vocab_size: int) -> BertConfig:

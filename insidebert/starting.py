@@ -14,6 +14,7 @@ import math
 from collections import Counter
 
 import torch
+from transformers import BertConfig, PreTrainedModel
 
 from insidebert.pretraining import PretrainingModel
 from insidebert.pretraining_data import Documents
@@ -21,6 +22,7 @@ from insidebert.pretraining_data import Documents
 OFFSETS = (-1, 1, -2, 2)  # where the heads of the first layer look at first, in positions
 STD = 0.06  # of the encoder's matrices: near 1/√H for a small H, where 0.02 leaves a layer without effect
 AMPLITUDE = 0.08  # of the position table's waves; token vectors start at 0.02 in each of H dimensions
+SPREAD = 3.0  # of the logits, in nats, before the encoder has learned to use its head
 SHARPNESS = 0.63  # query times key is its square: enough that half of a head's attention meets its offset
 
 
@@ -39,6 +41,29 @@ def log_frequencies(documents: Documents, vocab_size: int) -> torch.Tensor:
     counts = Counter(i for document in documents for sentence in document for i in sentence)
     occurs = torch.tensor([counts[i] + 1.0 for i in range(vocab_size)])
     return (occurs / occurs.sum()).log()
+
+
+@torch.no_grad()
+def continue_encoder(
+    encoder: PreTrainedModel, documents: Documents, dropout: float = 0.0
+) -> PretrainingModel:
+    """A model that goes on from a trained encoder: its weights, and heads that are of use from the first step.
+
+    The encoder's pooler is left out: a model tuned for sentence similarity has none that was trained. The MLM head's
+    dense layer starts as the identity and its LayerNorm at a scale that spreads the logits by about `SPREAD`, so
+    that the decoder, which is the encoder's own token table, reads what the last layer says.
+    """
+    config = BertConfig.from_dict(
+        {**encoder.config.to_dict(), "hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
+    )
+    model = PretrainingModel(config)
+    weights = {name: w for name, w in encoder.state_dict().items() if not name.startswith("pooler.")}
+    model.bert.load_state_dict(weights, strict=False)
+    H = config.hidden_size
+    model.mlm.dense.weight.copy_(torch.eye(H))
+    model.mlm.norm.weight.fill_(SPREAD / (model.token_table.norm(dim=1).mean().item() * math.sqrt(H)))
+    model.mlm.bias.copy_(log_frequencies(documents, config.vocab_size))
+    return model
 
 
 @torch.no_grad()
