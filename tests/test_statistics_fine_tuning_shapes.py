@@ -14,7 +14,7 @@ import pytest
 from checks.judges.fine_tuning_shapes.dropout import wrong_dropout
 from checks.judges.statistics import ERROR, is_plausible
 from checks.questions import find
-from checks.questions.fine_tuning_shapes import LOUD, TRAINING_ROWS
+from checks.questions.fine_tuning_shapes.heads import LOUD, TRAINING_ROWS
 
 DRAWS = 200  # heads that are judged whole
 COUNTS = 1_000_000  # heads of which only the number of dropped features is drawn

@@ -82,8 +82,8 @@ class ValueJudge:
         other = (
             ("changes_its_input", IN_PLACE) if changed else self.otherwise(values[wrong[0]], wanted[wrong[0]])
         )
-        unforeseen = ("unexpected_value", _unforeseen(wrong, cases))
-        name, cause = self._explain(part, cases, values, wanted) or other or unforeseen
+        not_known = ("unexpected_value", unforeseen(wrong, cases))
+        name, cause = self._explain(part, cases, values, wanted) or other or not_known
         shown = self.kind.difference(values[wrong[0]], wanted[wrong[0]])
         finding = Finding(name, cause, cases[wrong[0]].label, *shown)
         score = 0.0 if changed else self.credit(right)
@@ -205,7 +205,7 @@ def crashed(finding: Finding) -> Verdict:
     return Verdict("", "crashed", 0.0, (finding,))
 
 
-def _unforeseen(wrong: Sequence[int], cases: Sequence[Case]) -> str:
+def unforeseen(wrong: Sequence[int], cases: Sequence[Case]) -> str:
     if right := len(cases) - len(wrong):
         return f"Right on {right} of {len(cases)} inputs; the smallest that fails is shown."
     return "The value is not the expected one on any input; the smallest is shown."

@@ -13,7 +13,7 @@ import itertools
 import numpy as np
 
 from checks.judges.statistics import is_plausible, percent
-from checks.questions.fine_tuning_shapes import TRAINING_ROWS
+from checks.questions.fine_tuning_shapes.heads import TRAINING_ROWS
 
 DEFAULT = 0.1
 TOLERANCE = 1e-4  # scores are of the order of 10, float32 errors below 1e-5, the named mistakes above 1e-2
@@ -99,8 +99,9 @@ def _mistake(
             "dropout_not_scaled",
             "What is kept must be divided by 1 − dropout, else training and use differ in size.",
         )
-    if asked is not None and scaled_by(1 / (1 - DEFAULT)):
-        return "dropout_hard_coded", "A dropout of 0.1 is written into the head. Use the argument `dropout`."
+    if asked is not None and (scaled_by(1 / (1 - DEFAULT)) or scaled_by(2.0)):
+        cause = "The head drops with a probability of its own (0.1, or `nn.Dropout`'s 0.5). Use the argument `dropout`."
+        return "dropout_hard_coded", cause
     if p > 0 and scaled_by(1 / p):
         return (
             "keeps_with_the_dropout_probability",
