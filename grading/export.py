@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grading.flags import printable
 from insidebert.errors import CommandError
 
 if TYPE_CHECKING:
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from grading.export_formats import Grades
 
 _FORMATS = ("nbgrader", "canvas", "moodle")
-_SHOWN = 10  # names in one sentence
 
 
 def command(commands: argparse._SubParsersAction) -> None:
@@ -61,7 +59,7 @@ def export(
         the file, and a sentence for each reason why some grades in it are not final.
 
     Raises:
-        CommandError: the gradebook has no such assignment, or no learner.
+        CommandError: the gradebook has no such assignment, or no learner, or points that are out of date.
     """
     from grading.export_formats import FORMATS, Grades
 
@@ -87,6 +85,8 @@ def export(
 
 
 def _not_final(course: Course, grades: Grades) -> Iterator[str]:
+    from grading.points import names
+
     graded = {(grade.assignment, grade.student) for grade in grades if grade.handed_in}
     for assignment in grades.assignments:
         waiting = sorted(
@@ -95,14 +95,9 @@ def _not_final(course: Course, grades: Grades) -> Iterator[str]:
             if name == assignment.name and path.is_dir() and (name, student) not in graded
         )
         if waiting:
-            yield f"{assignment.name}: handed in, not graded and not counted: {_names(waiting)}"
+            yield f"{assignment.name}: handed in, not graded and not counted: {names(waiting)}"
         manual = sorted(
             it.student for it in grades if it.assignment == assignment.name and it.needs_manual_grade
         )
         if manual:
-            yield f"{assignment.name}: waits for points given by hand: {_names(manual)}"
-
-
-def _names(students: Sequence[str]) -> str:
-    more = f" and {len(students) - _SHOWN} more" if len(students) > _SHOWN else ""
-    return ", ".join(map(printable, students[:_SHOWN])) + more
+            yield f"{assignment.name}: waits for points given by hand: {names(manual)}"

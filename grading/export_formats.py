@@ -18,8 +18,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from nbgrader.api import Assignment, Gradebook, SubmittedAssignment
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.plugins.export import ExportPlugin
 from traitlets import Bool
+
+from grading.points import obstacles
+from insidebert.errors import CommandError
 
 # Where a spreadsheet may begin to read a formula: at the start of a cell, or after what it may take for a separator.
 _FORMULA = re.compile(r"(^|[,;|\"])(\s*)(?=[=+\-@＝＋－＠])")
@@ -93,6 +97,9 @@ class _Csv(ExportPlugin):
 
     def export(self, gradebook: Gradebook) -> None:
         grades = Grades(gradebook, list(map(str, self.assignment)), list(map(str, self.student)))
+        wanted = [assignment.name for assignment in grades.assignments]
+        if found := list(obstacles(CourseDirectory(config=self.config), gradebook, wanted)):
+            raise CommandError("nothing is exported: " + " ".join(found))
         path = Path(self.to or self.default_name)
         partial = path.with_name(path.name + ".part")
         with partial.open("w", encoding="utf-8", newline="") as file:

@@ -103,6 +103,7 @@ def write_feedback(course: Course, assignment: str, student: str | None = None) 
     failed = _failed(result.get("log") or "")
     if not result["success"] and not failed:
         done(result, "Writing feedback")
+    failed |= _with_other_points(course, assignment, [student] if student else graded)
     return (1 if student else len(graded)) - len(failed), failed
 
 
@@ -111,6 +112,18 @@ def _remove_outdated(course: Course, assignment: str, graded: Sequence[str]) -> 
     for page in course.folder("feedback_directory").glob(f"*/{assignment}/*.html"):
         if page.parent.parent.name not in graded:
             page.unlink()
+
+
+def _with_other_points(course: Course, assignment: str, students: Sequence[str]) -> dict[str, str]:
+    """Remove the pages of those who were graded before the points changed, on which they would have 20 of 18."""
+    from grading.points import outdated
+
+    with course.gradebook() as gradebook:
+        found = [name for name in outdated(course.directory, gradebook, assignment) if name in students]
+    for name in found:
+        course.notebook("feedback_directory", assignment, name).with_suffix(".html").unlink(missing_ok=True)
+    why = f"the points have changed since it was graded; run `insidebert grade {assignment}` first"
+    return dict.fromkeys(found, why)
 
 
 def _failed(log: str) -> dict[str, str]:

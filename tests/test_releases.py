@@ -11,6 +11,9 @@ import pytest
 import grading.run
 from grading import preprocessors, worker
 from grading.bundle import write_bundle
+from grading.export import export
+from grading.export_formats import NbgraderCsv
+from grading.feedback import write_feedback
 from grading.release import release
 from grading.releases import Releases
 from insidebert.errors import CommandError
@@ -197,3 +200,52 @@ def test_the_release_of_an_older_course_is_compared_with_as_well(course):
     hand_in_from(course, "ada", "RIGHT")
     more_points(course)
     assert flags(grade(course), "ada") == set()
+
+
+@pytest.mark.parametrize("old", ["5", "1"], ids=["more points", "fewer points"])
+def test_nobody_is_told_points_of_an_older_release(course, old):
+    """Neither 20 of 18 nor 2 of 3 for a right answer: export and feedback refuse until all are graded again."""
+    hand_in_from(course, "ada", "RIGHT")
+    hand_in_from(course, "bo", "WRONG")
+    grade(course)
+    assert export(course, "canvas")[1] == []
+    source = course.notebook("source_directory", ASSIGNMENT)
+    change(source, '"points": 3,', f'"points": {int(old) + 1},')
+    release(course, ASSIGNMENT)
+    before = (course.root / "grades-canvas.csv").read_bytes()
+    with pytest.raises(CommandError, match=r"have changed since ada, bo were graded.*insidebert grade"):
+        export(course, "canvas")
+    assert (course.root / "grades-canvas.csv").read_bytes() == before
+    with course.gradebook() as book, pytest.raises(CommandError, match="have changed"):
+        NbgraderCsv(config=course.config, to=str(course.root / "grades.csv")).export(
+            book
+        )  # `nbgrader export`
+    written, failed = write_feedback(course, ASSIGNMENT)
+    assert (written, set(failed)) == (0, {"ada", "bo"})
+    assert not list(course.folder("feedback_directory").rglob("*.html"))
+    assert grade(course).graded == 2
+    assert export(course, "canvas")[1] == []
+    assert write_feedback(course, ASSIGNMENT) == (2, {})
+    new = 2.0 * (int(old) + 1)  # two right answers
+    assert totals(course) == {"ada": new, "bo": new / 2}
+
+
+def test_points_by_hand_above_the_new_ones_are_named(course):
+    hand_in_from(course, "ada", "RIGHT")
+    hand_in_from(course, "bo", "RIGHT")
+    grade(course)
+    with course.gradebook() as book:
+        book.find_grade("layer_parameters", ASSIGNMENT, ASSIGNMENT, "ada").manual_score = 3.0
+        book.find_grade(
+            "layer_parameters", ASSIGNMENT, ASSIGNMENT, "bo"
+        ).extra_credit = 1.0  # has its own field
+        book.db.commit()
+    change(course.notebook("source_directory", ASSIGNMENT), '"points": 3,', '"points": 2,')
+    release(course, ASSIGNMENT)
+    grade(course)
+    with pytest.raises(CommandError, match=r"by hand .*: ada \(layer_parameters, 3 of 2\)\. Put that right"):
+        export(course, "moodle")
+    with course.gradebook() as book:
+        book.find_grade("layer_parameters", ASSIGNMENT, ASSIGNMENT, "ada").manual_score = 2.0
+        book.db.commit()
+    assert export(course, "moodle")
