@@ -40,7 +40,8 @@ def command(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser(
         "lab",
         help="open JupyterLab on the first lesson",
-        description="Opens JupyterLab on a lesson, with nbgrader's extensions working.",
+        description="Opens JupyterLab on a lesson, with nbgrader's extensions working. Where solutions/ is, it opens a "
+        f"copy in {workspace.COPY}/; a lesson named by its path (lessons/…) is opened itself, to be edited.",
     )
     parser.add_argument(
         "lesson", nargs="?", help="a lesson's number or name, or a notebook's path; else the first"
@@ -77,6 +78,8 @@ def run(args: argparse.Namespace) -> int:
     if root != course and not server:
         _tell(workspace.fill(course, root))
     notebook = choose_notebook(root, args.lesson)
+    if role == "instructor":
+        notebook = _working_copy(course, notebook, args.lesson)
     if server:
         return _point_to(server, notebook, open_browser=not args.no_browser)
     with tempfile.TemporaryDirectory(prefix="insidebert-lab-", ignore_cleanup_errors=True) as folder:
@@ -97,6 +100,22 @@ def _root(course: Path, role: str, wanted: str | None) -> Path:
             raise CommandError("--workspace is a learner's: add --role learner, or leave it out.")
         return course
     return workspace.locate(course, wanted) if solutions or wanted else course
+
+
+def _working_copy(course: Path, notebook: str, wanted: str | None) -> str:
+    """Where an instructor reads a lesson or tries an exercise: in a copy, so that the course stays as it is.
+
+    A lesson that is named by its path is the lesson itself, to be edited; an exercise is generated and never is.
+    """
+    try:
+        _tell(workspace.fill(course, course / workspace.COPY))
+    except CommandError as error:
+        print(f"There is no working copy, so this opens the course's own notebook: {error}")
+        return notebook
+    by_path = wanted is not None and Path(wanted).name != wanted
+    copied = (course / workspace.COPY / notebook).is_file()
+    itself = not copied or (by_path and not notebook.startswith("exercises/"))
+    return notebook if itself else f"{workspace.COPY}/{notebook}"
 
 
 def _exchange(course: Path, role: str) -> Path | None:

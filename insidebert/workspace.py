@@ -1,4 +1,7 @@
-"""A learner's workspace: the notebooks of a course in a folder of their own, away from its solutions.
+"""A workspace: the notebooks of a course in a folder of their own.
+
+A learner's is away from the course, which may hold solutions. An instructor's is a folder in it: what they try there is
+neither released nor committed.
 
 `fill` copies lessons and exercises there, and does so again each time the lab starts. What a person wrote
 stays: a notebook is replaced by the course's newer version only where nobody has written into it. Running
@@ -16,6 +19,7 @@ from typing import Any
 from insidebert.errors import CommandError
 
 DEFAULT = "inside-bert-learner"  # in the person's home
+COPY = "working-copy"  # in the course: where whoever has the solutions tries its lessons and exercises
 RECORD = Path(".insidebert", "workspace.json")  # what was laid here: {name: fingerprint}
 PATTERNS = ("lessons/*.ipynb", "exercises/*/*")
 CONFIGURATION = Path(__file__).parent / "learner" / "nbgrader_config.py"

@@ -63,7 +63,19 @@ def test_the_address_leads_to_the_first_lesson(server: LabServer) -> None:
     # `/` is where the browser is sent; following it must end on the lesson.
     request = urllib.request.Request(f"{server.url}/", headers={"Authorization": f"token {TOKEN}"})
     with urllib.request.urlopen(request, timeout=60) as answer:
-        assert answer.url.split("?")[0].endswith(f"/lab/tree/lessons/{lessons(server.course)[0].name}")
+        first = lessons(server.course)[0].name
+        assert answer.url.split("?")[0].endswith(f"/lab/tree/working-copy/lessons/{first}")
+
+
+def test_what_an_instructor_tries_is_written_into_a_copy(server: LabServer) -> None:
+    """As JupyterLab saves it; the exercise that learners get, and that submissions are restored from, stays."""
+    name = "exercises/parameter_budget/parameter_budget.ipynb"
+    before = (server.course / name).read_bytes()
+    found = server.ask(f"/api/contents/working-copy/{name}?type=notebook")
+    found["content"]["cells"][0]["source"] = "tried"
+    server.ask(f"/api/contents/working-copy/{name}", {"type": "notebook", "content": found["content"]}, "PUT")
+    assert "tried" in (server.course / "working-copy" / name).read_text(encoding="utf-8")
+    assert (server.course / name).read_bytes() == before
 
 
 def test_the_first_lesson_runs_in_its_kernel(server: LabServer) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from insidebert import cli, workspace
+from insidebert import cli, lab, workspace
 from insidebert.errors import CommandError
 
 LESSON, EXERCISE = "lessons/00_start_here.ipynb", "exercises/a/a.ipynb"
@@ -208,3 +208,27 @@ def test_a_bundle_has_no_instructor(
     monkeypatch.chdir(course)
     assert cli.main(["lab", "--no-browser", "--role", "instructor"]) == 2
     assert "solutions/" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("wanted", "opens"),
+    [
+        (None, f"working-copy/{LESSON}"),
+        ("0", f"working-copy/{LESSON}"),
+        ("00_start_here", f"working-copy/{LESSON}"),
+        (LESSON, LESSON),  # to be edited
+        (EXERCISE, f"working-copy/{EXERCISE}"),  # which is generated
+    ],
+)
+def test_whoever_has_the_solutions_opens_a_copy(course, monkeypatch, wanted, opens):
+    monkeypatch.chdir(course)
+    assert lab._working_copy(course, lab.choose_notebook(course, wanted), wanted) == opens
+    (course / opens).write_text("tried", encoding="utf-8")
+    assert lab._working_copy(course, lab.choose_notebook(course, wanted), wanted) == opens
+    assert (course / opens).read_text(encoding="utf-8") == "tried"
+
+
+def test_a_course_that_cannot_be_written_into_is_opened_itself(course, capsys):
+    (course / "working-copy").write_text("in the way", encoding="utf-8")
+    assert lab._working_copy(course, LESSON, None) == LESSON
+    assert "There is no working copy" in capsys.readouterr().out
