@@ -21,7 +21,7 @@ from grading.export_formats import NbgraderCsv
 from grading.exporter import Intake
 from grading.feedback_page import FeedbackExporter
 from grading.preprocessors import Judge, Points, Probe
-from grading.releases import Released
+from grading.releases import ReleaseAssignment, Released
 from grading.returning import ReleaseFeedback
 from grading.sanitising import Sanitise, markdown
 from grading.zip_collect import Collector, Extractor
@@ -34,6 +34,7 @@ c.CourseDirectory.release_directory = "exercises"
 # What a grading run keeps for the instructor is neither taken from a submission nor copied to the feedback.
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", evidence.FILE]
 
+c.ExchangeFactory.release_assignment = ReleaseAssignment  # nothing that an instructor wrote into it
 c.ExchangeFactory.collect = Collect  # only what is a learner's own, and no links
 c.ExchangeFactory.release_feedback = ReleaseFeedback  # to those who submitted through it
 c.ZipCollectApp.extractor_plugin = Extractor

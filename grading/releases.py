@@ -17,6 +17,7 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 from nbgrader.converters import GenerateAssignment
+from nbgrader.exchange.default import ExchangeReleaseAssignment
 from nbgrader.utils import compute_checksum
 
 from grading.journal import FOLDER, write_whole
@@ -112,6 +113,18 @@ def _is_touched(cell: NotebookNode) -> bool:
     checksum = cell.metadata.get("nbgrader", {}).get("checksum")
     changed = checksum is not None and checksum != compute_checksum(cell)
     return changed or (cell.cell_type == "code" and bool(cell.outputs or cell.execution_count))
+
+
+class ReleaseAssignment(ExchangeReleaseAssignment):
+    """nbgrader's own way into the exchange, for notebooks that nobody has written into."""
+
+    def init_src(self) -> None:
+        super().init_src()
+        for exercise in sorted(Path(self.src_path).glob("*.ipynb")):
+            try:
+                hold_untouched(exercise)
+            except CommandError as error:
+                self.fail(str(error))
 
 
 class Released(NotebookExporter):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 
 import nbformat
 import pytest
@@ -138,6 +139,21 @@ def test_an_exercise_that_was_written_into_is_not_handed_out(course, repository)
     try_the_exercise(course)
     with pytest.raises(CommandError, match="has been written into"):
         write_bundle(course.root, course.root / "course.zip")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nbgrader has no exchange on Windows")
+def test_an_exercise_that_was_written_into_does_not_go_into_the_exchange(course, tmp_path):
+    course.config.Exchange.root = str(tmp_path)
+    outbound = tmp_path / "inside-bert" / "outbound"
+    try_the_exercise(course)
+    said = course.api.release_assignment(ASSIGNMENT)
+    assert not said["success"]
+    assert "has been written into" in said["log"]
+    assert not list(outbound.glob("*"))
+    release(course, ASSIGNMENT)
+    said = course.api.release_assignment(ASSIGNMENT)
+    assert said["success"], said
+    assert (outbound / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_bytes() == exercise(course).read_bytes()
 
 
 # --- a new release -------------------------------------------------------------------------------------------
