@@ -230,6 +230,10 @@ def no_selection(groups, budget, rng, *more):
     return [False] * len(groups)
 
 
+def fullest_of_many(groups, budget, rng):
+    return max((whole_word_selection(groups, budget, rng) for _ in range(20)), key=sum)
+
+
 def neighbours_first(words, rng):
     start = rng.randrange(len(words) or 1)
     return words[start:] + words[:start]
@@ -475,6 +479,16 @@ def longest_only(groups, budget, rng, p=0.2, max_length=10):
     return spans_cut_short(groups, budget, rng, p, max_length, length_of=lambda rng: max_length)
 
 
+def fills_from_the_left(groups, budget, rng, p=0.2, max_length=10):
+    """A random word, then the first words that fit."""
+    words = shuffled(words_of(groups), rng)[:1]
+    return take(groups, budget, words + [word for word in words_of(groups) if word not in words])
+
+
+def spans_a_little_shorter(groups, budget, rng, p=0.25, max_length=10):
+    return span_selection(groups, budget, rng, p, max_length)
+
+
 def by_segment(groups, budget, rng, p=0.2, max_length=10):
     """Draws a segment, then a start in it: words of short segments begin more spans."""
     segments = segments_of(groups)
@@ -557,6 +571,7 @@ MUTANTS = {
         ("longest_first", ordered(lambda words, rng: sorted(shuffled(words, rng), key=len, reverse=True))),
         ("shortest_first", ordered(lambda words, rng: sorted(shuffled(words, rng), key=len))),
         ("words_not_equally_likely", ordered(neighbours_first)),
+        ("words_not_equally_likely", fullest_of_many),
         ("does_not_end", waits_for_the_budget),
         ("changes_its_input", select_in_place(whole_word_selection)),
         ("wrong_type", places_of(whole_word_selection)),
@@ -586,6 +601,8 @@ MUTANTS = {
         ("same_every_time", seeded_anew(span_selection)),
         ("in_reading_order", from_the_front),
         ("crosses_a_special", across_segments),
+        ("words_not_equally_likely", fills_from_the_left),
+        ("wrong_default", spans_a_little_shorter),
         ("max_length_ignored", with_shares(lambda p, n: span_length_distribution(p))),
         ("starts_at_a_piece", starts_at_pieces),
         ("words_not_equally_likely", long_words_first),

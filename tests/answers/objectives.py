@@ -226,6 +226,14 @@ def select_by_id(draw, ids, special, probability):
     return (draw.rand() < probability) & ~(special & looks_special)
 
 
+def select_one_at_least(draw, ids, special, probability):
+    selected = select_each(draw, ids, special, probability)
+    first = (~special).int().argmax(1)
+    empty = ~selected.any(1) & ~special.all(1)
+    selected[torch.arange(len(ids))[empty], first[empty]] = True
+    return selected
+
+
 def select_no_zero(draw, ids, special, probability):
     return (draw.rand() < probability) & ~special & (ids != 0)
 
@@ -296,6 +304,21 @@ def skewed_random_ids(draw, ids, selected, mask, V):
     return torch.where(selected & (fate >= 0.9), other, torch.where(selected & (fate < 0.8), mask, ids))
 
 
+def rounded_random_ids(draw, ids, selected, mask, V):
+    fate, other = draw.rand(), (draw.rand() * (V - 1)).round().long()
+    return torch.where(selected & (fate >= 0.9), other, torch.where(selected & (fate < 0.8), mask, ids))
+
+
+def exact_shares(draw, ids, selected, mask, V):
+    places = selected.flatten().nonzero().squeeze(1)
+    places = places[torch.randperm(len(places), generator=draw.generator)]
+    most, all_but_some = round(0.8 * len(places)), round(0.9 * len(places))
+    masked = ids.clone().flatten()
+    masked[places[:most]] = mask
+    masked[places[most:all_but_some]] = draw.ids(0, V, (all_but_some - most,))
+    return masked.view_as(ids)
+
+
 def another_id(draw, ids, selected, mask, V):
     """A random id that differs from the original."""
     fate, shift = draw.rand(), draw.ids(1, V)
@@ -318,6 +341,15 @@ def reused_draw(input_ids, special_tokens_mask, *, vocab_size, mask_token_id, pr
     masked[selected & (draw > 0.8)] = mask_token_id
     other = selected & (draw > 0.7) & (draw <= 0.8)
     masked[other] = torch.randint(vocab_size, (int(other.sum()),), generator=generator)
+    return masked, torch.where(selected, input_ids, -100)
+
+
+def reused_below(input_ids, special_tokens_mask, *, vocab_size, mask_token_id, probability=0.15, generator):
+    draw = torch.rand(input_ids.shape, generator=generator)
+    selected = (draw < probability) & ~special_tokens_mask.bool()
+    masked = torch.where(selected & (draw < 0.8), mask_token_id, input_ids)
+    other = torch.randint(vocab_size, input_ids.shape, generator=generator)
+    masked = torch.where(selected & (draw >= 0.8) & (draw < 0.9), other, masked)
     return masked, torch.where(selected, input_ids, -100)
 
 
@@ -386,6 +418,10 @@ def exchange(ids, special, selected, masked, labels, mask):
     return labels, masked
 
 
+def hide_specials(ids, special, selected, masked, labels, mask):
+    return masked.masked_fill(special & (ids != mask), mask), labels
+
+
 def change_more(ids, special, selected, masked, labels, mask):
     return masked.masked_fill((torch.arange(ids.shape[1]) == 1) & ~special, mask), labels
 
@@ -412,6 +448,8 @@ MASKING = [
     ("selects_cls_and_sep", masking(select=select_edges)),
     ("special_by_id", masking(select=select_by_id)),
     ("never_selects_id_0", masking(select=select_no_zero)),
+    ("never_an_empty_row", masking(select=select_one_at_least)),
+    ("hides_special_tokens", masking(finish=hide_specials)),
     ("wrong_default", another_default),
     ("hard_coded_mask_id", masking(corrupt=published_mask_id)),
     ("random_ids_outside_vocabulary", masking(corrupt=published_vocabulary)),
@@ -452,6 +490,9 @@ MASKING = [
     ("random_misses_first_id", masking(corrupt=mix(0.8, 0.1, 1, 0))),
     ("random_ids_from_batch", masking(corrupt=random_from_batch)),
     ("random_not_uniform", masking(corrupt=skewed_random_ids)),
+    ("random_ends_halved", masking(corrupt=rounded_random_ids)),
+    ("exact_shares", masking(corrupt=exact_shares)),
+    ("reuses_the_selecting_draw", reused_below),
     ("random_differs_from_original", masking(corrupt=another_id)),
     ("nothing_replaced", masking(corrupt=mix(0.0, 0.0))),
     ("wrong_type", masking(finish=lambda ids, special, selected, masked, labels, mask: masked)),
@@ -733,6 +774,16 @@ def one_of_equal_sentences(documents, rng):
     return list({a: (a, b, label) for a, b, label in nsp_pairs(documents, rng)}.values())
 
 
+def one_of_equal_documents(documents, rng):
+    distinct = list(map(list, dict.fromkeys(map(tuple, documents))))
+    return nsp_pairs(distinct if len(distinct) > 1 else [*distinct, distinct[0][:1]] if distinct else [], rng)
+
+
+def ends_with_strangers(documents, rng):
+    examples = nsp_pairs(documents, rng)
+    return examples + [(it[-1], stranger(rng, documents, index), 1) for index, it in enumerate(documents)]
+
+
 def later_documents(rng, documents, index, a, b):
     others = documents[index + 1 :] or documents[:index]
     return (a, b, 0) if rng.random() < 0.5 else (a, rng.choice(rng.choice(others)), 1)
@@ -767,6 +818,8 @@ PAIRS = [
     ("strangers_from_a_part", pairing(never_the_last)),
     ("equal_sentences", by_index),
     ("equal_sentences", one_of_equal_sentences),
+    ("equal_documents", one_of_equal_documents),
+    ("last_sentence_begins_a_pair", ends_with_strangers),
     ("other_document_fixed", pairing(next_document)),
     ("other_sentence_fixed", pairing(at(0))),
     ("other_sentence_fixed", pairing(at(-1))),

@@ -14,8 +14,12 @@ from checks.protocol import Array, Case, Finding, Outcome, Verdict
 from checks.questions.masking_granularity.selections import AGAIN
 
 
-def selection_judge(leaves_room: str, chances: Callable[[Draws], Finding | None]) -> RuleJudge:
-    """Judges form, rules of every draw, use of `rng`, then what `chances` says of each case.
+def selection_judge(
+    leaves_room: str,
+    chances: Callable[[Draws], Finding | None],
+    defaults: Callable[[Sequence[Draws]], Finding | None] = lambda draws: None,
+) -> RuleJudge:
+    """Judges form, rules of every draw, use of `rng`, then what `chances` says of each case and `defaults` of all.
 
     Args:
         leaves_room: the likely cause where a word that fits was left in sight.
@@ -30,7 +34,7 @@ def selection_judge(leaves_room: str, chances: Callable[[Draws], Finding | None]
             for case, outcome in zip(cases, outcomes, strict=True)
         ]
         finding = _rules(draws, leaves_room) or _generator(draws) or _reading_order(draws) or _constant(draws)
-        finding = finding or next(filter(None, map(chances, draws)), None)
+        finding = finding or next(filter(None, map(chances, draws)), None) or defaults(draws)
         return incorrect(finding) if finding else correct()
 
     return RuleJudge(rule)

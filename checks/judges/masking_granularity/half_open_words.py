@@ -44,6 +44,13 @@ MISTAKES = (
         _count(_is_open, without=(None, 0)),
     ),
     Mistake(
+        "last_word_left_out",
+        "The last word was left out. The numbers go from 0 to the largest, that one included.",
+        lambda hidden, groups: _count(_is_open, (None, max((g for g in groups if g is not None), default=0)))(
+            hidden, groups
+        ),
+    ),
+    Mistake(
         "asks_the_first_piece",
         "You only asked whether the first piece is hidden. Any piece of the word may be the one that differs.",
         _count(lambda word: word[0] and not all(word)),
@@ -53,6 +60,7 @@ MISTAKES = (
         "counts_touched_words",
         "Words that are hidden whole were counted too. A word is half-open when a piece of it is in sight.",
         _count(any),
+        _count(lambda word: any(word) and len(word) > 1),
     ),
     Mistake(
         "counts_hidden_words",
@@ -63,6 +71,7 @@ MISTAKES = (
         "counts_words_not_hidden_whole",
         "Words without any hidden piece were counted too. A half-open word has at least one.",
         _count(lambda word: not all(word)),
+        _count(lambda word: not all(word) and len(word) > 1),
     ),
     Mistake(
         "counts_hidden_pieces",

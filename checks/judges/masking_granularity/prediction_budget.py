@@ -71,6 +71,11 @@ MISTAKES = (
         lambda length, cap=20: _rounded(round)(length, cap=cap),
     ),
     Mistake(
+        "arguments_ignored",
+        "15 % and 20 are written into the answer. Use the arguments `probability` and `cap`.",
+        lambda length: _rounded(round)(length),
+    ),
+    Mistake(
         "cap_on_the_length",
         "The row was cut to `cap` before the share was taken. Take the share, then compare it with `cap`.",
         lambda length, probability=0.15, cap=20: max(1, round(min(length, cap) * probability)),

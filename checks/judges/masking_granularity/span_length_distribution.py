@@ -23,6 +23,10 @@ def geometric(p: float = 0.2, max_length: int = 10) -> list[float]:
     return normalised(_powers(p, max_length))
 
 
+def geometric_default() -> list[float]:
+    return geometric()
+
+
 def clipped(p: float = 0.2, max_length: int = 10) -> list[float]:
     """Every length above the limit becomes the limit."""
     return [p * power for power in _powers(p, max_length - 1)] + [(1 - p) ** (max_length - 1)]
@@ -42,6 +46,11 @@ MISTAKES = (
         "max_length_hard_coded",
         "10 is written into the answer. Use the argument `max_length`.",
         lambda p=0.2: geometric(p),
+    ),
+    Mistake(
+        "arguments_ignored",
+        "0.2 and 10 are written into the answer. Use `p` and `max_length`.",
+        geometric_default,
     ),
     Mistake(
         "clipped",
@@ -73,6 +82,7 @@ MISTAKES = (
         "one_length_missing",
         "The last entry is missing: lengths go up to `max_length`, that one included.",
         lambda p=0.2, max_length=10: geometric(p, max_length - 1),
+        lambda p=0.2, max_length=10: geometric(p, max(1, max_length - 1)),
         lambda p=0.2, max_length=10: geometric(p, max_length)[:-1],
         lambda p=0.2, max_length=10: [p * power for power in _powers(p, max_length - 1)],
     ),

@@ -112,6 +112,11 @@ MISTAKES = (
         _with_sum(lambda V: log(V + 1)),
     ),
     Mistake(
+        "rounded",
+        "ln 2 was typed with a few digits. Let `math.log(2)` work it out.",
+        *(_with_sum(log, round(log(2), digits)) for digits in (1, 2, 3, 4, 5)),
+    ),
+    Mistake(
         "pair_swapped",
         "The order is (mlm, nsp, total).",
         lambda vocab_size: (log(2), log(vocab_size), log(2 * vocab_size)),

@@ -66,6 +66,8 @@ def special_rule(draw: Draws) -> Finding | None:
     kinds = tuple(bool((hit & kind).any()) for kind in (padding, frame, ~padding & ~frame))
     if not (draw.selected & ~draw.special).any():
         kinds = ()
+    elif not (draw.selected & draw.special).any():
+        kinds = (False,) * 3
     id, cause = SPECIAL.get(kinds, SPECIAL[True, True, True])
     return draw.finding(id, cause, draw.at(hit), "label −100 and no change where special_tokens_mask is 1")
 
@@ -80,13 +82,14 @@ SPECIAL = {
         "selects_padding",
         "Padding is selected. `special_tokens_mask` is 1 there too: leave out every position where it is.",
     ),
-    (False, True, False): (
-        "selects_cls_and_sep",
-        "`[CLS]` or `[SEP]` is selected. Leave out every position where `special_tokens_mask` is 1.",
+    (False, False, False): (
+        "hides_special_tokens",
+        "A special token is replaced, though it has no label. Leave `masked_ids` as it is where nothing is selected.",
     ),
     (False, True, True): (
         "selects_cls_and_sep",
-        "`[CLS]` or `[SEP]` is selected. Leave out every position where `special_tokens_mask` is 1.",
+        "`[CLS]` or `[SEP]` is selected, padding is not. Do not tell special tokens by their ids: "
+        "`special_tokens_mask` is 1 at all of them.",
     ),
     (False, False, True): (
         "special_by_id",

@@ -14,15 +14,19 @@ from checks.judges.statistics import is_plausible, percent
 from checks.protocol import Finding
 from checks.questions.objectives.mask_tokens import PAD
 
+NEVER = 1e-9  # what a right answer gives with less probability than this is a wrong one
 
-def source_of_randomness(draw: Draws) -> Finding | None:
+
+def source_of_randomness(draw: Draws, all_draws: Sequence[Draws]) -> Finding | None:
     """Calls 0 and 2 had one generator seed and different global ones; calls 2i and 2i + 1 shared a generator."""
     if not draw.selected.any():
         cause = "No position is ever selected. Select each with `probability`."
         return draw.finding("nothing_selected", cause, "no label in any call", f"about {draw.p:.0%}")
-    if draw.selected[:, ~draw.special].all():
+    if all(it.selected[:, ~it.special].all() for it in all_draws):
         cause = "Every position is selected. Each is selected with `probability`."
         return draw.finding("selects_everything", cause, "a label everywhere", f"about {draw.p:.0%}")
+    if draw.selected[:, ~draw.special].all():
+        return share_selected(all_draws)
     if any((part[:2] != part[2:4]).any() for part in (draw.masked, draw.labels)):
         cause = "Something is drawn from the global generator. Pass `generator=generator` to every draw."
         got = "two generators with the same seed, two results"
@@ -77,6 +81,18 @@ def _never_selected(draw: Draws) -> Finding | None:
         )
     got = f"row {row}, position {column}, id {draw.ids[row, column]}: not once in {len(draw.selected)} calls"
     return draw.finding(id, cause, got, f"about {draw.p:.0%} of the calls")
+
+
+def always_one(draw: Draws) -> Finding | None:
+    """In rows of a few positions it happens that none is selected."""
+    positions = (~draw.special).sum(1)
+    if not (draw.selected.any(2) | (positions == 0)).all():
+        return None
+    chance = np.prod(1 - (1 - draw.p) ** positions[positions > 0])
+    if chance > NEVER:
+        return None
+    cause = "Every row has a selected position, as if one were made sure of. By chance a short row has none."
+    return draw.finding("never_an_empty_row", cause, f"none of {len(positions)} rows is without", "some are")
 
 
 def _selection(draw: Draws) -> tuple[int, int]:

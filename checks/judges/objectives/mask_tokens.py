@@ -12,14 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from checks.judges.objectives.mask_draws import Draws
-from checks.judges.objectives.mask_fates import (
-    avoids_the_original,
-    odd_random_ids,
-    shape_of_corruption,
-    shares_of_fates,
-)
+from checks.judges.objectives.mask_fates import shape_of_corruption, shares_of_fates
+from checks.judges.objectives.mask_random_ids import avoids_the_original, from_the_batch, odd_random_ids
 from checks.judges.objectives.mask_rules import labels_rule, special_rule, vocabulary_rule
 from checks.judges.objectives.mask_selection import (
+    always_one,
     neighbours,
     other_default,
     shape_of_selection,
@@ -51,16 +48,18 @@ def find_mistake(draws: Sequence[Draws]) -> Finding | None:
         for draw in draws:
             if finding := rule(draw):
                 return finding
-    small, dozen, published, tiny, default, explicit = draws
-    large = [small, dozen, published]
+    small, few, published, tiny, short, default, explicit = draws
+    large = [small, few, published]
     return (
-        source_of_randomness(small)
+        source_of_randomness(small, large)
         or shape_of_selection(small)
         or shape_of_corruption(small)
+        or from_the_batch(few)
         or shares_of_fates(large, tiny)
         or share_selected(large)
         or neighbours(large)
-        or odd_random_ids(dozen)
+        or always_one(short)
+        or odd_random_ids(few)
         or avoids_the_original(tiny)
         or other_default(default, explicit)
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checks.judges.objectives.pair_rules import examples_rule, label_rule, repeats_rule
+from checks.judges.objectives.pair_rules import examples_rule, label_rule, repeats_rule, twins_rule
 from checks.judges.objectives.pairs import Pairs, Place, read_pairs
 from checks.judges.statistics import is_plausible, percent
 from checks.judges.values import RuleJudge, correct, incorrect
@@ -29,8 +29,8 @@ def _judge(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdict:
 
 
 def find_mistake(pairs: Sequence[Pairs]) -> Finding | None:
-    """The first thing that is wrong about the small corpus, the large one and the one that repeats itself."""
-    small, large, repeating = pairs
+    """The first thing that is wrong about the small corpus, the large one and the two that repeat themselves."""
+    small, large, repeating, twins = pairs
     for rule in (examples_rule, label_rule):
         for pair in (small, large):
             if finding := rule(pair):
@@ -41,6 +41,7 @@ def find_mistake(pairs: Sequence[Pairs]) -> Finding | None:
         or _fixed_strangers(large)
         or _missing_strangers(large)
         or repeats_rule(repeating)
+        or twins_rule(twins)
     )
 
 

@@ -40,6 +40,11 @@ def _which_examples(pair: Pairs, firsts: list[tuple[int, int]]) -> tuple[str, st
             "A document's last sentence has no next one: pairs do not cross from one document into another."
         )
         return "crosses_documents", cause
+    if firsts == sorted((d, s) for d, size in enumerate(sizes) for s in range(size)):
+        return (
+            "last_sentence_begins_a_pair",
+            "A document's last sentence has no next one: it begins no example.",
+        )
     if firsts == sorted(2 * wanted):
         cause = "Each pair gives two examples, a true and a false one. One draw decides which of the two."
         return "two_examples_a_pair", cause
@@ -96,6 +101,16 @@ def label_rule(pair: Pairs) -> Finding | None:
     (a, b, label) = example
     got = f"{pair.text(a)} and {pair.text(b)} with label {label}"
     return pair.finding(id, cause, got, "0 with the next sentence, 1 with one of another document")
+
+
+def twins_rule(pair: Pairs) -> Finding | None:
+    """Two documents of the same sentences are two documents: each gives its examples."""
+    wanted = Counter(a for a, _ in pair.nexts)
+    odd = next((call for call in pair.calls if Counter(a for a, _, _ in call) != wanted), None)
+    if odd is None:
+        return None
+    cause = "Two documents with the same sentences are two documents. Tell them by their index, not by what they hold."
+    return pair.finding("equal_documents", cause, f"{len(odd)} examples", f"{pair.n}, one a consecutive pair")
 
 
 def repeats_rule(pair: Pairs) -> Finding | None:

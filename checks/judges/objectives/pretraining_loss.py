@@ -122,6 +122,11 @@ MISTAKES = (
         of_losses(lambda mlm, nsp: mlm.mean + float(nsp.each[nsp.labels == 1].sum()) / len(nsp.each)),
     ),
     Mistake(
+        "unlabelled_rows_lost",
+        "Rows without a token label lose their sentence loss too. Every row has one.",
+        of_losses(lambda mlm, nsp: mlm.mean + nsp.each[mlm.chosen.any(1)].mean()),
+    ),
+    Mistake(
         "mlm_label_zero_ignored",
         "Token label 0 is left out. 0 is an id like any other; only −100 is left out.",
         of_losses(

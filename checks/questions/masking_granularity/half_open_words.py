@@ -34,7 +34,7 @@ def inputs(rng: Random) -> list[Case]:
         if number == 3:  # a wrong mask may hide a special token; that makes no word half-open
             cases.append(_hidden(f"{len(words)} words, a special token hidden", [True, *hidden[1:]], groups))
     cases.insert(1, _hidden("no word", [True, False, False], [None, None, None]))
-    return cases
+    return [*cases, cases[0].again()]
 
 
 def _hidden(label: str, hidden: list[bool], groups: Groups) -> Case:

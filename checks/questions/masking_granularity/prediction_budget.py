@@ -15,6 +15,7 @@ SECTION = "How much is hidden"
 
 def inputs(rng: Random) -> list[Case]:
     asked: list[dict[str, Any]] = [
+        {"length": 3, "cap": 7},
         {"length": 3},
         {"length": 10},  # 1.5: Python rounds a half to the even number
         {"length": rng.choice([21, 22])},  # 3.15 and 3.3 round down
@@ -31,7 +32,8 @@ def inputs(rng: Random) -> list[Case]:
         {"length": 12, "probability": 1.0},
         {"length": rng.randrange(200, 300), "probability": 0.5, "cap": rng.randrange(60, 80)},
     ]
-    return [Case(", ".join(f"{name}={value}" for name, value in data.items()), data) for data in asked]
+    cases = [Case(", ".join(f"{name}={value}" for name, value in data.items()), data) for data in asked]
+    return [*cases, cases[1].again()]
 
 
 def probe(answer: Callable[..., Any], case: Case) -> Any:

@@ -28,11 +28,14 @@ def selection(
     *,
     padding: int = 0,
     statistics: str = "",
+    bare: bool = False,
     **options: Any,
 ) -> Case:
-    """A row of segments, each a list of word sizes. `statistics` says what its draws are good for."""
+    """A row of segments, each a list of word sizes; `bare`: without a special token in front and behind.
+    `statistics` says what its draws are good for."""
     notes = "".join(f", {name}={value}" for name, value in options.items())
-    data = {"groups": make_groups(segments, padding), "budget": budget, "options": options}
+    groups = make_groups(segments, padding)
+    data = {"groups": groups[1:-1] if bare else groups, "budget": budget, "options": options}
     return Case(
         f"{label}, budget={budget}{notes}",
         {**data, "seed": rng.randrange(2**32), "draws": draws, "statistics": statistics},
@@ -46,7 +49,10 @@ def edges(rng: Random) -> list[Case]:
         selection(rng, "two words of three pieces", [[3, 3]], 2, 5),
         selection(rng, "no word", [[], []], 2, 5),
         selection(rng, "three words, no room", [[1, 2], [1]], 0, 5),
-        selection(rng, "three words, room for all", [[1, 3], [2]], 6, 5),
+        selection(rng, "three words, more than enough room", [[1, 3], [2]], 20, 5),
+        selection(rng, "a word of one piece and one of five", [[1, 5]], 3, 5),
+        selection(rng, "a word alone, no special token", [[2]], 2, 5, bare=True),
+        selection(rng, "two words, no special token", [[2, 1]], 1, 5, bare=True),
     ]
 
 

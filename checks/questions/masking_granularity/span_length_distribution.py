@@ -23,10 +23,11 @@ def inputs(rng: Random) -> list[Case]:
         {"p": round(rng.uniform(0.7, 0.9), 3)},
         {},
     ]
-    return [
+    cases = [
         Case(", ".join(f"{name}={value}" for name, value in data.items()) or "the defaults", data)
         for data in asked
     ]
+    return [*cases, cases[0].again()]
 
 
 def probe(answer: Callable[..., Any], case: Case) -> Any:

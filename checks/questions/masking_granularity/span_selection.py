@@ -19,9 +19,12 @@ def inputs(rng: Random) -> list[Case]:
     long = [[rng.randrange(1, 4) for _ in range(n)] for n in (14, 11, 6)]
     eight = rng.sample([1, 1, 1, 1, 2, 2, 2, 2], 8)
     alike, steep = [[2] * 180], {"p": rng.choice([0.65, 0.7]), "max_length": 5}
+    default = row("31 words in three segments", long, rng.randrange(12, 18), 60, padding=4)
+    given = {"p": 0.2, "max_length": 10}
     return [
         *selections.edges(rng),
-        row("31 words in three segments", long, rng.randrange(12, 18), 60, padding=4),
+        default,
+        Case(f"{default.label}, p=0.2, max_length=10, the same seed", {**default.data, "options": given}),
         row("six segments of one word", [[1]] * 6, 2, 2_000, statistics="segments", p=0.05),
         row(
             "eight words in two segments",

@@ -37,7 +37,8 @@ def inputs(rng: Random) -> list[Case]:
         [],
         ["[CLS]", *words(*longer[:6]), "[SEP]", *words(*longer[6:]), "[SEP]", *["[PAD]"] * 5],
     ]
-    return [Case(_shown(row), {"tokens": row}) for row in rows]
+    cases = [Case(_shown(row), {"tokens": row}) for row in rows]
+    return [*cases, cases[0].again()]
 
 
 def _shown(row: list[str]) -> str:

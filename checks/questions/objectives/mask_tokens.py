@@ -33,7 +33,7 @@ def inputs(rng: Random) -> list[Case]:
         special = dict(zip(("cls", "sep", "mask"), ids, strict=True))
         return {"B": B, "S": S, **special, "ordinary": ordinary, "seed": rng.randrange(2**31), **more}
 
-    few, fewer = rng.randrange(40, 60), rng.randrange(10, 14)
+    few, fewer = rng.randrange(40, 60), rng.randrange(9, 11)
     small, smaller = rng.sample(range(1, few), few - 1), rng.sample(range(1, fewer - 1), fewer - 2)
     published: dict[str, Any] = {"ids": [101, 102, 103], "ordinary": [1_000, 29_999], "V": PUBLISHED}
     fixed = batch(32, 64, **published, calls=call_once(rng))
@@ -43,8 +43,8 @@ def inputs(rng: Random) -> list[Case]:
             batch(4, 16, small[:3], small[3:], V=few, probability=0.5, calls=plan_calls(rng, 60), odd=True),
         ),
         Case(
-            f"256 rows of 64, vocab_size={fewer}, probability=0.6",
-            batch(256, 64, smaller[:3], smaller[3:7], V=fewer, probability=0.6, calls=call_once(rng)),
+            f"384 rows of 64, vocab_size={fewer}, probability=0.95",
+            batch(384, 64, smaller[:3], smaller[3:6], V=fewer, probability=0.95, calls=call_once(rng)),
         ),
         Case(
             f"256 rows of 128, vocab_size={PUBLISHED}, the default probability",
@@ -53,6 +53,10 @@ def inputs(rng: Random) -> list[Case]:
         Case(
             "256 rows of 64, vocab_size=2, probability=0.9",
             batch(256, 64, [1, 1, 1], [0], V=2, probability=0.9, calls=call_once(rng)),
+        ),
+        Case(
+            f"64 rows of 8, vocab_size={few}, probability=0.3",
+            batch(64, 8, small[:3], small[3:], V=few, probability=0.3, calls=call_once(rng)),
         ),
         Case("32 rows of 64, the default probability", fixed),
         Case("32 rows of 64, the same seed, probability=0.15", fixed | {"probability": 0.15}),

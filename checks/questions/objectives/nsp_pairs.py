@@ -37,6 +37,7 @@ def inputs(rng: Random) -> list[Case]:
         (f"two documents of {few[0]} and {few[1]} sentences", _documents(rng, few), 40),
         (f"five documents of {', '.join(map(str, many))} sentences", _documents(rng, many), 140),
         ("a document that says one sentence twice", repeating, 30),
+        ("two documents of the same sentences", _documents(rng, [3]) * 2, 2),
     ]
     too_few = [("one document alone", _documents(rng, [50])), ("no document", [])]
     return [
