@@ -75,25 +75,6 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Assignment:
-    """An assignment and the lesson that its verdicts point to."""
-
-    name: str
-    lesson: str
-
-    def question(
-        self,
-        name: str,
-        signature: str,
-        section: str,
-        inputs: Callable[[random.Random], list[Case]],
-        probe: Callable[[Any, Case], Any],
-    ) -> Question:
-        """One of its questions; `section` is the heading of the lesson where to read on."""
-        return Question(name, self.name, signature, self.lesson, section, inputs, probe)
-
-
-@dataclass(frozen=True)
 class Raised:
     """The answer raised: the exception's name and message, and the line of the answer where it happened."""
 

@@ -11,7 +11,6 @@ import nbformat
 import pytest
 
 import tests.answers
-import tests.mutants
 from checks.judges import judge, judge_of
 from checks.judges.values import ValueJudge, by_name
 from checks.probing import run_probe
@@ -19,9 +18,8 @@ from checks.protocol import evidence_from_json
 from checks.questions import all_questions, find
 
 ANSWERS = [
-    importlib.import_module(f"{package.__name__}.{info.name}")
-    for package in (tests.answers, tests.mutants)
-    for info in pkgutil.iter_modules(package.__path__)
+    importlib.import_module(f"tests.answers.{info.name}")
+    for info in pkgutil.iter_modules(tests.answers.__path__)
 ]
 SEEDS = (1, 2)  # benchmarks/verdicts.py asks 40
 RIGHT = [(name, style) for module in ANSWERS for name, styles in module.RIGHT.items() for style in styles]

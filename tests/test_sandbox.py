@@ -386,7 +386,7 @@ def test_a_cold_kernel_has_the_same_walls() -> None:
 
     outputs, execution = run(
         f"import os; print(os.environ['INSIDEBERT_SEED'], os.path.exists({str(ROOT / 'solutions')!r}))",
-        "import checks.judges.comparing",
+        "import checks.judges.values",
         "import ctypes; print(ctypes.CDLL(None).unshare(0x10000000))",
         "open('big', 'wb').write(bytes(9 * 2**20))",
         "import socket; socket.create_connection(('192.0.2.1', 53), timeout=5)",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from typing import Protocol
 
 from checks.judges.showing import describe_type
@@ -31,10 +31,7 @@ class Judge(Protocol):
 @cache
 def judge_of(question: Question) -> Judge:
     """The judge of a question."""
-    package = importlib.import_module(f"{__name__}.{question.assignment}")
-    if question.name in getattr(package, "JUDGES", ()):
-        return partial(package.JUDGES[question.name], question)  # type: ignore[return-value]
-    judge: Judge = importlib.import_module(f"{package.__name__}.{question.name}").JUDGE
+    judge: Judge = importlib.import_module(f"{__name__}.{question.assignment}.{question.name}").JUDGE
     return judge
 
 
@@ -52,8 +49,6 @@ def judge(question: Question, cases: list[Case], evidence: Evidence) -> Verdict:
 def _judge(judge: Judge, cases: Sequence[Case], evidence: Evidence) -> Verdict:
     if evidence.handed_on:
         return incorrect(Finding("imported_answer", IMPORTED.format(evidence.handed_on)))
-    if isinstance(judge, partial):
-        return judge(list(cases), evidence.outcomes)
     if all(outcome.is_blank for outcome in evidence.outcomes):
         return Verdict("", "not_attempted", 0.0, (Finding("not_attempted", NOT_ATTEMPTED),))
     pairs = list(zip(cases, evidence.outcomes, strict=True))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from typing import Any
 
 from checks.protocol import Question
 
@@ -18,19 +17,17 @@ from checks.protocol import Question
 @cache
 def all_questions() -> dict[str, Question]:
     """Every graded question by name, in the order of the assignments. The modules import torch only when used."""
-    modules = [importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)]
-    found = [question for module in modules for question in _questions_of(module)]
+    rooms = [info.name for info in pkgutil.iter_modules(__path__) if info.ispkg]
+    found = [question for room in rooms for question in _questions_of(room)]
     return {question.name: question for question in found}
 
 
-def _questions_of(assignment: Any) -> list[Question]:
-    if not hasattr(assignment, "NAMES"):
-        return list(getattr(assignment, "QUESTIONS", ()))
-    name = assignment.__name__.rpartition(".")[2]
-    modules = [(it, importlib.import_module(f"{assignment.__name__}.{it}")) for it in assignment.NAMES]
+def _questions_of(assignment: str) -> list[Question]:
+    room = importlib.import_module(f"{__name__}.{assignment}")
+    modules = [(name, importlib.import_module(f"{room.__name__}.{name}")) for name in room.NAMES]
     return [
-        Question(it, name, module.SIGNATURE, assignment.LESSON, module.SECTION, module.inputs, module.probe)
-        for it, module in modules
+        Question(name, assignment, it.SIGNATURE, room.LESSON, it.SECTION, it.inputs, it.probe)
+        for name, it in modules
     ]
 
 

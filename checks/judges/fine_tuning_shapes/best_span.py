@@ -25,7 +25,7 @@ from checks.judges.kinds import INT, tuple_of
 from checks.judges.values import Mistake, RaisedMistake, ValueJudge
 
 TIE = "Of several answers with the same score the first one counts: the smallest i, then the smallest j."
-FLOORS = (-10.0, -100.0, -1_000.0, -10_000.0)
+FLOORS = tuple(-(10.0**digits) for digits in range(1, 7))
 MISTAKES = (
     Mistake(
         "end_exclusive",
