@@ -124,6 +124,7 @@ def collect(
                 if student in standing
                 else _put(course, gradebook, sorting.take(student), assignment, is_new)
             )
+        gradebook.db.rollback()  # what was read is of before the files: a writer must not begin from it
         _introduce(gradebook, sorting, roster)
     lines += [Line(left.called, _NOT_TAKEN, left.why, needs_you=True) for left in sorting.left]
     return Collected(sorted(sorting.owners), lines, list(_notes(lines, assignment)))

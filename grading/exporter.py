@@ -30,6 +30,7 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
+from grading import nbgrader_times  # noqa: F401 - sets nbgrader right
 from grading.collected import last_change
 from grading.course import Course, time_zone
 from grading.gradebook import Writer

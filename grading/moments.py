@@ -30,8 +30,8 @@ def read_moment(text: str, home: str | None = None) -> datetime | None:
         home: the course's own time zone, `c.Exchange.timezone`; it decides what a short name that several
             zones share means there (`IST`, `CST`).
     """
-    found = _STAMP.fullmatch(text.strip()) if len(text) < _LONGEST else None
-    if found is None:
+    found = _STAMP.fullmatch(text.strip())
+    if found is None or not is_stamp(text):
         return None
     day, clock, fraction, zone = found.groups()
     try:
@@ -44,6 +44,11 @@ def read_moment(text: str, home: str | None = None) -> datetime | None:
         return None if offset is None else local - offset
     except (ValueError, OverflowError):  # a thirteenth month, a second 60
         return None
+
+
+def is_stamp(text: str) -> bool:
+    """Whether a text is a date, a time and perhaps a zone, be it one that nobody can read for sure."""
+    return len(text) < _LONGEST and _STAMP.fullmatch(text.strip()) is not None
 
 
 def write_moment(moment: datetime) -> str:

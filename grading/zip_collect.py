@@ -15,6 +15,7 @@ from grading.downloads import ARCHIVE, Download, Unreadable
 from grading.lms import Sorting
 from grading.moments import write_moment
 from grading.roster import after_due, roster_of
+from insidebert.errors import CommandError
 
 
 class Extractor(ExtractorPlugin):
@@ -37,7 +38,10 @@ class Extractor(ExtractorPlugin):
             Gradebook(course.db_url, course.course_id) as gradebook,
             Download(_download(Path(archive_path))) as download,
         ):
-            sorting = Sorting(download, roster_of(gradebook), course.assignment_id)
+            try:
+                sorting = Sorting(download, roster_of(gradebook), course.assignment_id)
+            except CommandError as error:
+                self.parent.fail(str(error))
             for one in sorting.left:
                 self.log.warning("Not taken: %s (%s)", one.called, one.why)
             for taking in map(sorting.take, sorting.owners):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import shutil
 import stat
@@ -20,6 +21,7 @@ from grading.intake import MAX_BYTES, read_slip
 from grading.lms import Named, Owner, owner_of
 from insidebert.cli import main
 from insidebert.errors import CommandError
+from tests.small_course import _add_assignment
 
 ROOT = Path(__file__).parents[1]
 ASSIGNMENT = "parameter_budget"
@@ -582,3 +584,31 @@ def test_nbgraders_own_command_takes_the_same(course, tmp_path):
     kept = course.folder("submitted_directory") / "ada_1" / ASSIGNMENT
     assert (kept / f"{ASSIGNMENT}.ipynb").read_bytes() == b"second"
     assert read_slip(kept).submitted == datetime(2026, 3, 1, 12, 0, 1)
+
+
+def test_what_is_collected_is_graded_as_it_came(course, tmp_path, monkeypatch):
+    """ada in time, bo late, eve with an archive that nobody can open; each gets what is hers."""
+    from tests.small_run import PART, grade, look_up
+
+    monkeypatch.setattr("grading.worker.execute", look_up)
+    monkeypatch.setattr("grading.run.prove", lambda *_: None)
+    course.config.LateSubmissionPlugin.penalty_method = "zero"
+    with course.gradebook() as gradebook:
+        _add_assignment(gradebook)
+        gradebook.update_or_create_assignment(ASSIGNMENT, duedate="2026-03-01 12:00:00 UTC")
+    notebook = json.loads(NOTEBOOK)
+    notebook["cells"][0]["source"] = "RIGHT"
+    right = json.dumps(notebook).encode("utf-8")
+    files = {
+        f"ada_1_1_{ASSIGNMENT}.ipynb": right,
+        f"bo_LATE_2_2_{ASSIGNMENT}.ipynb": right,
+        "eve_3_3_w.zip": b"PK",
+    }
+    assert collect(course, ASSIGNMENT, downloaded(tmp_path, files)).students == ["ada_1", "bo_2", "eve_3"]
+    outcome = grade(course)
+    assert [trouble for trouble in outcome.troubles if "eve_3" in trouble]
+    with course.gradebook() as gradebook:
+        found = {it.student.id: it for it in gradebook.notebook_submissions(ASSIGNMENT, ASSIGNMENT)}
+        points = {who: (it.score, it.late_submission_penalty) for who, it in found.items()}
+        assert points == {"ada_1": (PART, None), "bo_2": (PART, PART), "eve_3": (0, None)}
+        assert [who for who, it in found.items() if it.needs_manual_grade] == ["eve_3"]

@@ -162,3 +162,39 @@ def test_the_exchange_sorts_by_the_time_that_a_name_means(
     assert (record["username"], record["timestamp"]) == ("a+b", read_moment(stamp))
     folder.rmdir()
     assert collect._path_to_record(str(folder))["username"] is None
+
+
+# --- due dates ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-07-01 14:00 +0200",  # as the formgrader writes it
+        "2026-07-01 08:00 -0400",
+        "2026-07-01 14:00 CEST",
+        "2026-07-01 14:00 Europe/Berlin",
+        "2026-07-01T12:00:00Z",
+        "July 1, 2026 12:00",  # as it went
+        NOON,
+    ],
+)
+def test_a_due_date_is_the_moment_it_says(course, text: str | datetime) -> None:
+    with course.gradebook() as book:
+        book.update_or_create_assignment(ASSIGNMENT, duedate=text)
+        assert book.find_assignment(ASSIGNMENT).duedate == NOON
+
+
+def test_a_due_date_that_is_not_sure_is_refused(course) -> None:
+    with course.gradebook() as book, pytest.raises(ValueError, match="offset"):
+        book.update_or_create_assignment(ASSIGNMENT, duedate="2026-07-01 14:00 CST")
+
+
+def test_the_formgraders_list_survives_any_stamp(course) -> None:
+    hand_in(course, "bo", "RIGHT", "soon")
+    hand_in(course, "cy", "RIGHT", "2026-07-01 14:00:00 CST")
+    times = {
+        student: course.api.get_submitted_timestamp(ASSIGNMENT, student) for student in ("ada", "bo", "cy")
+    }
+    assert times == {"ada": NOON.replace(hour=11), "bo": None, "cy": None}
+    assert {it["student"] for it in course.api.get_submissions(ASSIGNMENT)} == set(STAMPS)
