@@ -65,6 +65,7 @@ def test_the_report_keeps_its_contract(class_of):
         "max_points",
         "state",
         "findings",
+        "causes",
         "flags",
         "seconds",
     }
