@@ -103,6 +103,18 @@ def test_a_forged_time_is_known_by_the_notebooks_own_also_in_a_copy_of_the_cours
     assert "early_timestamp" not in [flag.id for flag in noted]  # of that one nothing is known
 
 
+def test_a_time_that_cannot_be_noted_costs_nobody_the_submission(course: Course) -> None:
+    hand_in(course, ME)
+    folder = course.root / ".insidebert" / "collected"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(exist_ok=True)
+    folder.write_text("in the way", encoding="utf-8")
+    try:
+        assert collected(course)[NOTEBOOK] == "an answer"
+    finally:
+        folder.unlink()
+
+
 def test_a_forged_one_neither_counts_nor_hides_the_learners_own(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
