@@ -152,6 +152,15 @@ MISTAKES = (
         part="collapsed",
     ),
     Mistake(
+        "edge_left_out",
+        "A run that is exactly `tolerance` away from a rate is within it. Compare with `<=`.",
+        lambda scores, majority_rate, tolerance=0.005: sum(
+            any(abs(score - rate) < tolerance for rate in (majority_rate, 1 - majority_rate))
+            for score in scores
+        ),
+        part="collapsed",
+    ),
+    Mistake(
         "everything_low_collapsed",
         "Every run up to the majority's rate is counted. A run that is bad in another way has not collapsed.",
         lambda scores, majority_rate, tolerance=0.005: sum(it <= majority_rate + tolerance for it in scores),

@@ -14,7 +14,10 @@ SECTION = "One run is no result"
 
 
 def inputs(rng: Random) -> list[Case]:
-    """Scores have three decimals and rates a half more, so that no score lies on an edge of the tolerance."""
+    """Scores have three decimals and rates a half more, so that no score lies on an edge of the tolerance.
+
+    In one case three do, in eighths: those are exact, however they are added and subtracted.
+    """
 
     def scores(low: float, high: float, count: int, *more: float) -> list[float]:
         return _mixed(rng, [round(rng.uniform(low, high), 3) for _ in range(count)] + list(more))
@@ -49,6 +52,10 @@ def inputs(rng: Random) -> list[Case]:
         ),
         ("seven runs, tolerance=0.04", wide | {"tolerance": 0.04}),
         ("seven runs, tolerance=0.0001", wide | {"tolerance": 0.0001}),
+        (
+            "five runs, three of them exactly `tolerance` away from a rate",
+            {"scores": [0.875, 0.625, 0.125, 1.0, 0.9375], "majority_rate": 0.75, "tolerance": 0.125},
+        ),
         ("four runs, below either rate", {"scores": scores(0.1, 0.2, 2, high, 0.9), "majority_rate": rate}),
         (
             "four runs, the rarer class named the majority",
