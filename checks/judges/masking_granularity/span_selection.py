@@ -52,7 +52,7 @@ def _chances(draws: Draws) -> Finding | None:
 
 def named_above(share: float) -> float:
     """From which share of neighbouring words on spans are said to go on where they must not."""
-    return share + 0.35 * (1 - share)
+    return share + 0.28 * (1 - share)
 
 
 def _places(draws: Draws, kind: str) -> Finding | None:
