@@ -56,7 +56,7 @@ def rebuild(submitted: Sequence[Any], released: NotebookNode) -> tuple[NotebookN
         released: the notebook as it was handed out.
     """
     read = _sort(submitted, released.cells)
-    notebook = deepcopy(released)
+    notebook = NotebookNode({key: deepcopy(part) for key, part in released.items() if key != "cells"})
     notebook.cells = _own_cells(read, -1)
     for index, cell in enumerate(released.cells):
         if rebuilt := _rebuilt(read, cell, read.known.get(index)):

@@ -6,6 +6,7 @@ the outputs and the kernel's end at once, every message is held to the form it m
 
 from __future__ import annotations
 
+import json
 import math
 import mmap
 import time
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hmac import compare_digest
 from pathlib import Path
 from typing import Any
 
@@ -242,12 +244,16 @@ class Conversation:
     def _read(self, parts: list[bytes]) -> Mapping[str, Any] | None:
         """A message, or None for what is none: not signed with the key, not JSON, not of a message's form."""
         try:
-            _, signed = self._session.feed_identities(parts)
-            message: Mapping[str, Any] = self._session.deserialize(signed)
+            frames: list[Any] = self._session.feed_identities(parts)[1]
+            signature, signed = frames[0], frames[1:5]
+            if not compare_digest(signature, self._session.sign(signed)):
+                return None
+            header, parent, _, content = map(json.loads, signed)
+            message = {"msg_type": header["msg_type"], "parent_header": parent, "content": content}
         except Exception:  # the bytes may be anything
             return None
-        form = {"header": Mapping, "parent_header": Mapping, "content": Mapping, "msg_type": str}
-        return message if all(isinstance(message.get(key), kind) for key, kind in form.items()) else None
+        form = {"msg_type": str, "parent_header": Mapping, "content": Mapping}
+        return message if all(isinstance(message[key], kind) for key, kind in form.items()) else None
 
 
 def _request(source: str) -> dict[str, Any]:

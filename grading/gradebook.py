@@ -103,8 +103,9 @@ class Writer:
     ) -> None:
         submission = _find(book.find_submission, assignment, student)
         if submission is None:
-            book.update_or_create_student(student)
-            submission = book.add_submission(assignment, student)
+            with _one_transaction(book):
+                book.update_or_create_student(student)
+                submission = book.add_submission(assignment, student)
         if submitted is not None:
             submission.timestamp = submitted
         for notebook in submission.notebooks:
@@ -156,6 +157,16 @@ class Writer:
             self.close()
         except SQLAlchemyError:  # a connection that is gone cannot say goodbye
             self._book = None
+
+
+@contextmanager
+def _one_transaction(book: Gradebook) -> Iterator[None]:
+    """nbgrader commits whatever it adds, and reads all of it again afterwards; here that is part of a whole."""
+    book.db.commit = book.db.flush
+    try:
+        yield
+    finally:
+        del book.db.commit  # the class's own again
 
 
 @contextmanager

@@ -10,8 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nbformat import NotebookNode
-from nbformat.v4 import new_output
+from nbformat import NotebookNode, from_dict
 from nbgrader.utils import is_grade
 
 from checks.judges import judge
@@ -85,11 +84,11 @@ def write_verdict(cell: NotebookNode, verdict: Verdict) -> None:
     """Replace the cell's outputs by one result: points as its plain text, which nbgrader reads, and the verdict
     as its HTML, which people read."""
     points = points_for(verdict, float(cell.metadata["nbgrader"]["points"]))
-    output = new_output(
-        "execute_result",
-        data={"text/plain": repr(points), "text/html": as_html(verdict)},
-        execution_count=cell.execution_count or 0,
-        metadata={
+    parts = {
+        "output_type": "execute_result",
+        "data": {"text/plain": repr(points), "text/html": as_html(verdict)},
+        "execution_count": cell.execution_count or 0,
+        "metadata": {
             RECORD: {
                 "question": verdict.question,
                 "state": verdict.state,
@@ -97,8 +96,8 @@ def write_verdict(cell: NotebookNode, verdict: Verdict) -> None:
                 "findings": [finding.id for finding in verdict.findings],
             }
         },
-    )
-    cell.outputs = [output]
+    }
+    cell.outputs = [from_dict(parts)]  # what `new_output` makes; it is held to its form with the notebook
 
 
 def points_for(verdict: Verdict, max_points: float) -> float:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from nbformat import NotebookNode
+from nbformat import NotebookNode, from_dict
 from nbformat.v4 import new_output
 
 from checks.protocol import EVIDENCE_MIME, MAX_EVIDENCE_BYTES
@@ -114,6 +114,8 @@ def _output(kind: str, content: Mapping[str, Any]) -> NotebookNode | None:
     if kind in ("display_data", "execute_result"):
         data = {_text(mime): _data(value) for mime, value in _mapping(content["data"]).items()}
         counted = {"execution_count": None} if kind == "execute_result" else {}
+        if data.keys() == {EVIDENCE_MIME}:  # any JSON; the rest is held to what nbformat allows under each type
+            return from_dict({"output_type": kind, "data": data, "metadata": {}, **counted})
         return new_output(kind, data=data, metadata={}, **counted)
     if kind == "error":
         lines = content.get("traceback", [])

@@ -160,6 +160,7 @@ def work(
     waiting, again = iter(tasks), deque[tuple[Task, int]]()
     idle = deque(workers)
     busy: dict[Future, tuple[Task, int, Worker]] = {}
+    ended: list[Done] = []
     while True:
         while idle and not stop():
             following = again.popleft() if again else next(((task, 1) for task in waiting), None)
@@ -168,21 +169,23 @@ def work(
             task, attempt = following
             worker = idle.popleft()
             busy[worker.submit(function, *task.load())] = (task, attempt, worker)
+        yield from ended  # only now: nobody waits for work while what has been done is written down
         if not busy:
             return
+        ended = []
         finished, _ = wait(busy, timeout=_TICK, return_when=FIRST_COMPLETED)
         for future in finished:
             task, attempt, worker = busy.pop(future)
             idle.append(worker)
             outcome = _outcome(task, future)
             if not isinstance(outcome.error, WorkerDied):
-                yield outcome
+                ended.append(outcome)
                 continue
             worker.renew()
             if attempt < ATTEMPTS:
                 again.append((task, attempt + 1))
             elif not stop():  # Ctrl-C may end a worker too, and that is nobody's fault
-                yield outcome
+                ended.append(outcome)
 
 
 def _outcome(task: Task, future: Future) -> Done:
