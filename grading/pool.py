@@ -151,7 +151,8 @@ def work(
 ) -> Iterator[Done]:
     """Do the tasks; yields each as it is done, in any order.
 
-    No more of them are loaded than there are workers, so that memory does not grow with the class. Once `stop()` is
+    As many are worked on as there are workers while the results of as many wait to be taken, so that nobody waits
+    for what is done with them, and memory does not grow with the class. Once `stop()` is
     true nothing new is begun, and what has been begun is finished.
 
     Raises:

@@ -100,12 +100,12 @@ def test_a_worker_that_hangs_ends_itself():
     assert results(done) == {1: 0}
 
 
-def test_no_more_is_loaded_than_there_are_workers():
+def test_no_more_is_loaded_than_each_worker_has_in_hand_and_has_just_done():
     loaded, finished = [], []
 
     def load(number):
         loaded.append(number)
-        assert len(loaded) - len(finished) <= 2
+        assert len(loaded) - len(finished) <= 4
         return (number,)
 
     given = [Task(number, functools.partial(load, number)) for number in range(50)]

@@ -40,6 +40,8 @@ PRELOAD = (
     "tornado.platform.asyncio",
     "checks.probing",
 )
+# What those would import for nobody: a debugger for ipykernel, and SciPy for transformers' losses of object detection.
+LEFT_OUT = ("debugpy", "scipy")
 
 
 def main(descriptor: int, settings: dict[str, Any]) -> None:
@@ -78,13 +80,14 @@ def main(descriptor: int, settings: dict[str, Any]) -> None:
 
 def preload() -> None:
     """Import what kernels will import. Starts no thread and draws no random number."""
-    sys.modules["debugpy"] = None  # type: ignore[assignment]  # nobody debugs here: ipykernel does without
+    sys.modules.update(dict.fromkeys(LEFT_OUT))  # type: ignore[arg-type]  # None is how one says: not installed
     for name in PRELOAD:
         try:
             importlib.import_module(name)
         except ImportError:
             continue
-    del sys.modules["debugpy"]
+    for name in LEFT_OUT:  # for whoever imports it in a kernel
+        del sys.modules[name]
     from checks.questions import all_questions
 
     all_questions()
