@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from nbformat import NotebookNode
+if TYPE_CHECKING:  # commands name flags before anything of a notebook is wanted
+    from nbformat import NotebookNode
 
 METADATA = "insidebert"  # where a canonical notebook keeps its flags, so that they travel through nbgrader's own path
 

@@ -114,7 +114,9 @@ def _output(kind: str, content: Mapping[str, Any]) -> NotebookNode | None:
     if kind in ("display_data", "execute_result"):
         data = {_text(mime): _data(value) for mime, value in _mapping(content["data"]).items()}
         counted = {"execution_count": None} if kind == "execute_result" else {}
-        if data.keys() == {EVIDENCE_MIME}:  # any JSON; the rest is held to what nbformat allows under each type
+        if data.keys() == {
+            EVIDENCE_MIME
+        }:  # any JSON; the rest is held to what nbformat allows under each type
             return from_dict({"output_type": kind, "data": data, "metadata": {}, **counted})
         return new_output(kind, data=data, metadata={}, **counted)
     if kind == "error":

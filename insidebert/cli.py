@@ -57,7 +57,7 @@ def _told(error: OSError) -> str:
 
 
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
-    """Every command's arguments; plug-ins are imported only when the words may be theirs."""
+    """Every command's arguments; of the plug-ins only that one is imported whose command the words are."""
     parser = argparse.ArgumentParser(
         prog="insidebert",
         description="A hands-on course on how BERT is pre-trained, what it is made of, how it is fine-tuned.",
@@ -68,8 +68,10 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     doctor.command(commands)
     commands.add_parser("pretrain", help="pre-train the course's small BERT", add_help=False)
     if argv[:1] not in (["lab"], ["doctor"]):
-        for plugin in sorted(entry_points(group=PLUGINS), key=lambda plugin: plugin.name):
-            _add(plugin, commands, wanted=argv[:1] == [plugin.name])
+        plugins = sorted(entry_points(group=PLUGINS), key=lambda plugin: plugin.name)
+        wanted = [plugin for plugin in plugins if argv[:1] == [plugin.name]]
+        for plugin in wanted or plugins:
+            _add(plugin, commands, wanted=bool(wanted))
     return parser
 
 

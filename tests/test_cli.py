@@ -118,6 +118,16 @@ def test_a_broken_plug_in_is_a_sentence_and_costs_only_itself(
     assert cli.main(["hello"]) == 0
 
 
+@pytest.mark.parametrize("words", [["grade"], ["--help"]])
+def test_no_command_waits_for_libraries_that_it_may_not_need(words: list[str]) -> None:
+    program = (
+        "import sys; from insidebert.cli import _parser; _parser(sys.argv[1:])\n"
+        "print(sorted({'torch', 'transformers', 'nbgrader', 'nbformat', 'numpy', 'pandas'} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
 def test_a_learners_bundle_lacks_a_command_without_a_word(
     plug_in: Callable[[str, str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
