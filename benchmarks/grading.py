@@ -10,9 +10,11 @@ has: intake, sandbox, judging outside. Both start from nothing, and their time i
 "all" spreads the submissions over the six assignments, which nbgrader grades one after the other. nbgrader takes
 as long for each submission as for the last: `--baseline N` gives it only N of them.
 
-`seconds` are of the clock, so that only a quiet machine compares them; `peak_mb` is the most memory that the command
-and all it starts had together (each shared page counted once). `--memory` instead follows the supervisor's own memory
-over the run: it writes the figure of every tenth of the class.
+`seconds` are of the clock, so that only a quiet machine compares them: `first_s` of them until the first submission
+has its grade, start-up and the proof of the solution included, and `each_s` for every further one. `parts` says where
+the time goes, in CPU time, which a busy machine changes least (see grading_parts.py; of at most 20 submissions).
+`peak_mb` is the most memory that the command and all it starts had together (each shared page counted once).
+`--memory` instead follows the supervisor's own memory over the run: it writes the figure of every tenth of the class.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ from nbformat import NotebookNode
 from insidebert.lab import search_path
 
 ROOT = Path(__file__).parents[1]
+PARTS_OF = 20  # submissions
 ENVIRONMENT = os.environ | {"PATH": search_path()}
 AS_INSTALLED = """c = get_config()
 c.CourseDirectory.course_id = "inside-bert"
@@ -114,6 +117,7 @@ class Measured:
 
     seconds: float = 0.0
     peak_mb: float = 0.0
+    began: float = 0.0  # by the clock that files are dated with
 
     def __add__(self, other: Measured) -> Measured:
         return Measured(self.seconds + other.seconds, max(self.peak_mb, other.peak_mb))
@@ -129,7 +133,7 @@ class Measured:
 
 def watch(command: list[str], folder: Path, trace: list[float] | None = None) -> Measured:
     """Run a command to its end. `trace` collects the command's own memory in MB, once a second."""
-    began, measured = time.perf_counter(), Measured()
+    began, measured = time.perf_counter(), Measured(began=time.time())
     with tempfile.TemporaryFile() as said:
         process = psutil.Popen(command, cwd=folder, stdout=said, stderr=said, env=ENVIRONMENT)
         while process.poll() is None:
@@ -162,6 +166,27 @@ def _own_share(pid: int) -> int:
     return sum(1024 * int(row.split()[1]) for row in rows if row.startswith("Pss:"))
 
 
+def pace(course: Path, began: float) -> dict[str, float]:
+    """Seconds until the first submission had its grade, and for each further one, by the journal of the run."""
+    graded = sorted(path.stat().st_mtime for path in course.glob(".insidebert/graded/*/*.json"))
+    each = (graded[-1] - graded[0]) / (len(graded) - 1) if len(graded) > 1 else 0.0
+    return {"first_s": round(graded[0] - began, 2), "each_s": round(each, 3)}
+
+
+def where(spread: dict[str, int], scratch: Path) -> dict[str, object]:
+    """The parts of a run over some of the class."""
+    some = {
+        name: max(1, count * PARTS_OF // max(PARTS_OF, sum(spread.values())))
+        for name, count in spread.items()
+    }
+    program = [sys.executable, "-P", str(Path(__file__).with_name("grading_parts.py"))]
+    said = subprocess.run(
+        [*program, str(make_course(scratch, some))], check=True, capture_output=True, text=True
+    )
+    found: dict[str, object] = json.loads(said.stdout)
+    return found
+
+
 # --- the comparison ----------------------------------------------------------------------------------------
 
 
@@ -173,6 +198,8 @@ def compare(spread: dict[str, int], baseline: int | None, workers: int) -> dict[
         make_course(ours, spread)
         grade = [sys.executable, "-m", "insidebert", "grade", "--workers", str(workers), "--no-progress"]
         our_measure = watch(grade, ours)
+        our_pace = pace(ours, our_measure.began)
+        our_parts = where(spread, Path(scratch, "parts"))
         make_course(theirs, fewer, AS_INSTALLED)
         their_measure = Measured()
         for name in fewer:
@@ -182,7 +209,8 @@ def compare(spread: dict[str, int], baseline: int | None, workers: int) -> dict[
     reference = their_measure.to_json(sum(fewer.values()))
     equal = all(ours_by_cell.get(key) == score for key, score in theirs_by_cell.items())
     return {
-        "ours": result,
+        "ours": result | our_pace,
+        "parts": our_parts,
         "nbgrader": reference,
         "ratio": round(result["per_minute"] / reference["per_minute"], 2),
         "scores_equal": equal and len(theirs_by_cell) > 0,
