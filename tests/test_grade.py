@@ -591,3 +591,17 @@ def test_a_record_of_another_form_counts_as_none(course):
         journal.write(ASSIGNMENT, "ada", record | changed)
         outcome = grade(course)
         assert (outcome.graded, outcome.kept, totals(course)) == (1, 0, {"ada": PART})
+
+
+def test_a_submission_is_written_as_a_whole_or_not_at_all(course, monkeypatch):
+    writer = Writer(course)
+    monkeypatch.setattr(writer, "_penalty", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        writer.write("ada", ASSIGNMENT, {})
+    writer.close()
+    with course.gradebook() as book:
+        assert book.students == [] and book.assignment_submissions(ASSIGNMENT) == []
+    writer = Writer(course)
+    writer.write("ada", ASSIGNMENT, {"layer_parameters": 2.0})
+    writer.close()
+    assert totals(course) == {"ada": 2.0}

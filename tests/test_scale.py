@@ -114,6 +114,17 @@ def test_no_more_is_loaded_than_each_worker_has_in_hand_and_has_just_done():
     assert len(finished) == 50
 
 
+def test_no_worker_waits_while_what_another_did_is_written_down():
+    loaded = []
+    given = [
+        Task(number, functools.partial(lambda number: loaded.append(number) or (number,), number))
+        for number in range(5)
+    ]
+    done = work(double, given, [Inline()])
+    assert next(done).name == 0
+    assert loaded == [0, 1]
+
+
 def test_workers_end_with_a_killed_parent():
     program = (
         "from grading.pool import local_workers, work, Task\nfrom tests.test_scale import hang\nimport time\n"
