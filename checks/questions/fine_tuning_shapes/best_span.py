@@ -15,10 +15,10 @@ REFUSED = "No position lies in the context, so there is no answer: whatever is r
 
 
 def inputs(rng: Random) -> list[Case]:
-    limit, first = rng.randrange(3, 6), rng.randrange(9, 12)
+    limit, first = rng.randrange(3, 6), rng.randrange(4, 9)
     within = {2 + limit: 5, 1 + limit: 3, 5 + limit: 5.5}
     clear = _row(rng, "a clear answer", 7, (2, 6), {3: 5}, {4: -0.5})
-    late, early = dict.fromkeys(range(50, 72), 6), dict.fromkeys(range(5, 27), 6)
+    late, early = dict.fromkeys(range(26, 48), 6), dict.fromkeys(range(2, 24), 6)
     return [
         clear,
         _row(rng, "an answer of one token", 8, (2, 7), {4: 6}, {4: 6, 6: 4}),
@@ -41,18 +41,18 @@ def inputs(rng: Random) -> list[Case]:
             max_length=limit,
         ),
         _row(rng, "equal scores", 16, (2, 15), {4: 5, 6: 5}, {8: 5, 11: 5}),
-        _row(rng, "far apart, max_length left out", 60, (5, 58), {10: 6, 20: 4}, {44: 6, 49: 4}),
+        _row(rng, "far apart, max_length left out", 48, (2, 47), {4: 6, 14: 4}, {38: 6, 43: 4}),
         _row(
             rng,
             "30 and 31 tokens, max_length left out",
-            60,
-            (5, 58),
+            44,
+            (2, 43),
             {first: 8},
             {first + 29: 8, first + 30: 8.5},
         ),
-        _row(rng, "35 tokens, max_length=40", 60, (5, 58), {10: 6}, {44: 6}, max_length=40),
-        _row(rng, "22 high starts behind 22 high ends", 80, (2, 78), late | {30: 5}, early | {35: 5}),
-        _row(rng, "a random row of 64", 64, (rng.randrange(8, 20), 60), {}, {}, spread=24, max_length=8),
+        _row(rng, "35 tokens, max_length=40", 44, (2, 43), {4: 6}, {38: 6}, max_length=40),
+        _row(rng, "22 high starts behind 22 high ends", 50, (1, 49), late | {24: 5}, early | {25: 5}),
+        _row(rng, "a random row of 40", 40, (rng.randrange(5, 12), 38), {}, {}, spread=24, max_length=8),
         _row(rng, "no context", 5, (0, 0), {}, {}, refused=REFUSED),
         clear.again(),
     ]
