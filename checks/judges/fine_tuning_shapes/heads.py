@@ -82,13 +82,11 @@ def _structure(head: Head, case: Case, value: Any) -> Finding | None:
 
 def _steadiness(numbers: Numbers) -> Wrong | None:
     """Scores that differ from pass to pass, and a head without parameters."""
-    none = not numbers["parameters"].size
-    if not close(numbers["again"], numbers["scores"]):
-        got, expected = "other scores the second time", "the same scores twice"
-        if none:
-            return "layer_not_registered", ANEW, got, expected
-        return "dropout_in_evaluation", STILL_ON, got, expected
-    return ("layer_not_registered", NONE_TO_TRAIN, "0 parameters", "a linear layer's") if none else None
+    if not numbers["parameters"].size:
+        return "layer_not_registered", NONE_TO_TRAIN, "0 parameters", "a linear layer's"
+    if close(numbers["again"], numbers["scores"]):
+        return None
+    return "dropout_in_evaluation", STILL_ON, "other scores the second time", "the same scores twice"
 
 
 def _one_vector(head: Head, readings: Sequence[tuple[Case, Numbers]]) -> Finding | None:
@@ -127,7 +125,6 @@ def _finding(case: Case, wrong: Wrong) -> Finding:
 
 
 STILL_ON = "Two passes in evaluation mode differ: dropout is still on. `nn.Dropout` turns it off by itself."
-ANEW = "The layer is built anew in every `forward`: nothing can be learned. Build it in `__init__`."
 NONE_TO_TRAIN = (
     "The head has no parameters to train. Set a layer, or an `nn.Parameter`, as an attribute in `__init__`; in a plain "
     "list, as a plain tensor, or made anew in `forward`, it is not found."

@@ -74,7 +74,8 @@ def wrong_shape(head: Head, scores: Any, B: int, S: int, H: int, L: int) -> Wron
     else:
         id = next((id for shape, id in head.mistaken(B, S, H, L) if shape == got), "wrong_shape")
     cause = CAUSES.get(id, f"The shape is not that of {head.outputs}.")
-    return id, cause, f"shape {got}", f"shape {wanted}"
+    of_one = " for one row" if B == 1 else ""
+    return id, cause, f"shape {got}{of_one}", f"shape {wanted}{of_one}"
 
 
 CAUSES = {
