@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from checks.evidence import evidence_from_json
 from checks.judges import judge
 from checks.probing import run_probe
-from checks.protocol import evidence_from_json
 from checks.questions import all_questions, find
 
 GENERIC = {"unexpected_value", "wrong_type", "wrong_shape", "raises"}

@@ -12,7 +12,8 @@ import secrets
 import sys
 from typing import Any
 
-from checks.protocol import EVIDENCE_MIME, Finding, Question, Verdict, evidence_from_json
+from checks.evidence import EVIDENCE_MIME, evidence_from_json
+from checks.protocol import Finding, Question, Verdict
 
 __all__ = ["CheckFailed", "check"]
 

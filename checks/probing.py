@@ -14,8 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from checks.encoding import encode
+from checks.evidence import evidence_to_json, outcome_to_json
 from checks.origins import watching
-from checks.protocol import Case, Question, Raised, encode, evidence_to_json, outcome_to_json
+from checks.protocol import Case, Question, Raised
 from checks.time_limit import DOES_NOT_END, SECONDS, within
 
 _PACKAGE = Path(__file__).parent

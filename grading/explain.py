@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 
+from checks.encoding import Array, BadEvidence
+from checks.evidence import evidence_from_json
 from checks.judges import judge
 from checks.judges.showing import show_value
-from checks.protocol import Array, BadEvidence, Case, Finding, Outcome, Question, Verdict, evidence_from_json
+from checks.protocol import Case, Finding, Outcome, Question, Verdict
 from checks.questions import find
 from checks.render import heading
 from grading import evidence

@@ -13,15 +13,10 @@ from typing import Any
 from nbformat import NotebookNode, from_dict
 from nbgrader.utils import is_grade
 
+from checks.encoding import BadEvidence
+from checks.evidence import EVIDENCE_MIME, evidence_from_json
 from checks.judges import judge
-from checks.protocol import (
-    EVIDENCE_MIME,
-    BadEvidence,
-    Finding,
-    Question,
-    Verdict,
-    evidence_from_json,
-)
+from checks.protocol import Finding, Question, Verdict
 from checks.questions import find
 from checks.render import as_html
 

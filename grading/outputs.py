@@ -12,7 +12,8 @@ from typing import Any
 from nbformat import NotebookNode, from_dict
 from nbformat.v4 import new_output
 
-from checks.protocol import EVIDENCE_MIME, MAX_EVIDENCE_BYTES
+from checks.encoding import MAX_EVIDENCE_BYTES
+from checks.evidence import EVIDENCE_MIME
 
 _PIECES = 2  # of evidence: one is right, and more are refused
 _ERROR = 200_000  # bytes of errors, which are not to go down in noise

@@ -14,8 +14,8 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_output
 
+from checks.evidence import EVIDENCE_MIME
 from checks.probing import run_probe
-from checks.protocol import EVIDENCE_MIME
 from checks.questions import find
 from grading import evidence
 from grading.course import Course

@@ -15,8 +15,8 @@ from nbformat.v4 import new_output
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
+from checks.evidence import EVIDENCE_MIME
 from checks.probing import run_probe
-from checks.protocol import EVIDENCE_MIME
 from checks.questions import find
 from grading.course import Course
 from grading.executing import Execution

@@ -11,10 +11,10 @@ import nbformat
 import pytest
 
 import tests.answers
+from checks.evidence import evidence_from_json
 from checks.judges import judge, judge_of
 from checks.judges.values import ValueJudge, by_name
 from checks.probing import run_probe
-from checks.protocol import evidence_from_json
 from checks.questions import all_questions, find
 
 ANSWERS = [

@@ -12,7 +12,7 @@ import pytest
 from nbformat.v4 import new_output
 from rich.console import Console
 
-from checks.protocol import EVIDENCE_MIME
+from checks.evidence import EVIDENCE_MIME
 from checks.questions import find
 from grading import evidence
 from grading.explain import explain, explanation

@@ -9,9 +9,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader.utils import determine_grade
 
+from checks.evidence import EVIDENCE_MIME, evidence_from_json, evidence_to_json
 from checks.judges import judge
 from checks.probing import run_probe
-from checks.protocol import EVIDENCE_MIME, evidence_from_json, evidence_to_json
 from checks.questions import find
 from grading.judging import judge_notebook, points_for, recorded, verdict_on, write_verdict
 

@@ -12,10 +12,10 @@ from traitlets.config import Config
 
 import insidebert.finetuning
 import insidebert.packing
+from checks.evidence import evidence_from_json
 from checks.judges import judge
 from checks.origins import cell_that_did_not_run
 from checks.probing import run_probe
-from checks.protocol import evidence_from_json
 from checks.questions import find
 from checks.time_limit import DoesNotEnd, within
 from tests.answers.parameter_budget import layer_parameters

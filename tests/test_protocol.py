@@ -11,19 +11,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.protocol import (
-    MAX_EVIDENCE_BYTES,
-    Array,
-    BadEvidence,
-    Other,
-    Raised,
-    Verdict,
-    decode,
-    encode,
-    evidence_from_json,
-    evidence_to_json,
-    outcome_to_json,
-)
+from checks.encoding import MAX_EVIDENCE_BYTES, Array, BadEvidence, Other, decode, encode
+from checks.evidence import evidence_from_json, evidence_to_json, outcome_to_json
+from checks.protocol import Raised, Verdict
 
 plain = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=50),

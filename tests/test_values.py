@@ -7,10 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from checks.judges.kinds import INT, NUMBER, list_of, number, record
+from checks.encoding import Array
+from checks.judges.containers import list_of, record
+from checks.judges.kinds import INT, NUMBER, number
 from checks.judges.tensors import tensor
 from checks.judges.values import Mistake, ValueJudge
-from checks.protocol import Array, Case, Outcome
+from checks.protocol import Case, Outcome
 
 INTS = list_of(INT)
 

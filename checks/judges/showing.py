@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from checks.protocol import Array
+from checks.encoding import Array
 
 LONGEST = 8  # elements of a list that are shown
 

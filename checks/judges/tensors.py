@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from checks.encoding import Array
 from checks.judges.kinds import Kind, number
 from checks.judges.showing import describe_type
-from checks.protocol import Array, Finding
+from checks.protocol import Finding
 
 
 def tensor(dtype: str, relative: float = 0.0, absolute: float = 0.0) -> Kind:

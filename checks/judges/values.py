@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any
 
 from checks.judges.kinds import Kind, identical, plain
+from checks.judges.rounding import is_rounding
 from checks.judges.twice import find_two_answers
 from checks.protocol import Case, Finding, Outcome, Verdict
 
@@ -170,20 +171,6 @@ def by_name(function: Callable[..., Any], data: Mapping[str, Any]) -> Any:
 @cache
 def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(inspect.signature(function).parameters)
-
-
-def is_rounding(value: Any, right: Any, digits: int) -> bool:
-    """Whether a value is the right one with its floats rounded; at exactly a half either way will do."""
-    if isinstance(right, float) and isinstance(value, (int, float)):
-        return round(value, digits) == value and abs(value - right) <= 0.5001 * 10**-digits
-    if isinstance(right, dict) and isinstance(value, dict):
-        return value.keys() == right.keys() and all(
-            is_rounding(value[key], right[key], digits) for key in right
-        )
-    if isinstance(right, (list, tuple)) and isinstance(value, (list, tuple)):
-        pairs = zip(value, right, strict=False)
-        return len(value) == len(right) and all(is_rounding(*pair, digits) for pair in pairs)
-    return bool(type(value) is type(right) and value == right)
 
 
 # --- verdicts without the question's name, which `checks.judges.judge` fills in ---------------------------------

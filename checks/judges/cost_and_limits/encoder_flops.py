@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from checks.judges.kinds import number, tuple_of
+from checks.judges.containers import tuple_of
+from checks.judges.kinds import number
 from checks.judges.values import Mistake, ValueJudge
 
 

@@ -7,7 +7,8 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from checks.judges.kinds import number, record
+from checks.judges.containers import record
+from checks.judges.kinds import number
 from checks.judges.values import Mistake, ValueJudge
 
 Scores = Sequence[float]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from checks.judges.kinds import INT, list_of
+from checks.judges.containers import list_of
+from checks.judges.kinds import INT
 from checks.judges.values import Mistake, RaisedMistake, ValueJudge
 
 IGNORED = -100  # what PyTorch's cross-entropy leaves out

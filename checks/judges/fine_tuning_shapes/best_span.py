@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from checks.judges.containers import tuple_of
 from checks.judges.fine_tuning_shapes.search import (
     EVERYWHERE,
     apart,
@@ -21,7 +22,7 @@ from checks.judges.fine_tuning_shapes.search import (
     without_edges,
     zero_outside,
 )
-from checks.judges.kinds import INT, tuple_of
+from checks.judges.kinds import INT
 from checks.judges.values import Mistake, RaisedMistake, ValueJudge
 
 TIE = "Of several answers with the same score the first one counts: the smallest i, then the smallest j."

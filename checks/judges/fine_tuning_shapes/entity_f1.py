@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from checks.judges.containers import tuple_of
 from checks.judges.fine_tuning_shapes.spans import RULES, Spans, Tags, each, spans
-from checks.judges.kinds import number, tuple_of
+from checks.judges.kinds import number
 from checks.judges.values import Mistake, RaisedMistake, ValueJudge
 
 Scores = tuple[float, float, float]

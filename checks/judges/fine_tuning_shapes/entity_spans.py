@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from checks.judges.containers import set_of
 from checks.judges.fine_tuning_shapes.spans import RULES, Spans, each, one_a_type, reading, spans
-from checks.judges.kinds import Kind, set_of
+from checks.judges.kinds import Kind
 from checks.judges.values import Mistake, ValueJudge
 
 

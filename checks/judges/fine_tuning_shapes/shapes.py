@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from checks.encoding import Array
 from checks.judges.fine_tuning_shapes.dropout import Wrong
 from checks.judges.showing import describe_type
-from checks.protocol import Array, Case
+from checks.protocol import Case
 from checks.questions.fine_tuning_shapes.heads import TRAINING_ROWS
 
 OUTPUTS = ("scores", "again", "alone", "units", "training")

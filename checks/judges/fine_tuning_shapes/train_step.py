@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from checks.encoding import Array
 from checks.judges.fine_tuning_shapes.step_mistakes import RAISED, WAYS
 from checks.judges.fine_tuning_shapes.steps import Step, Way, run, slope
 from checks.judges.showing import describe_type, show_pair
 from checks.judges.values import RuleJudge, correct, incorrect, partly, unforeseen
-from checks.protocol import Array, Case, Finding, Outcome, Verdict
+from checks.protocol import Case, Finding, Outcome, Verdict
 
 # PyTorch adds 1e-6 to the norm it divides by: 1e-7 of a step. The named mistakes differ by 1e-3.
 TOLERANCE = 1e-6

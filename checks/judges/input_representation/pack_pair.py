@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checks.judges.containers import list_of, record
 from checks.judges.input_representation import PARTS, two_of_three
 from checks.judges.input_representation.packing import (
     assemble,
@@ -18,7 +19,7 @@ from checks.judges.input_representation.packing import (
     shorten,
     types,
 )
-from checks.judges.kinds import INT, list_of, record
+from checks.judges.kinds import INT
 from checks.judges.values import Mistake, RaisedMistake, ValueJudge
 
 TYPES, MASK = "token_type_ids", "attention_mask"

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from checks.judges.containers import record
 from checks.judges.input_representation import PARTS, two_of_three
-from checks.judges.kinds import record
 from checks.judges.tensors import tensor
 from checks.judges.values import Mistake, ValueJudge
 

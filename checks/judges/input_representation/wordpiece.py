@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checks.judges.containers import list_of
 from checks.judges.input_representation.cuts import (
     all_splits,
     anywhere,
@@ -17,7 +18,7 @@ from checks.judges.input_representation.cuts import (
     until_stuck,
     wordpiece,
 )
-from checks.judges.kinds import TEXT, list_of
+from checks.judges.kinds import TEXT
 from checks.judges.values import Mistake, ValueJudge
 
 PLAIN = "Behind the first piece the vocabulary was asked without `##`. `ing` and `##ing` are two entries."

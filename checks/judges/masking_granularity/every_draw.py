@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from checks.encoding import Array
 from checks.judges.masking_granularity.draws import Draws
 from checks.judges.showing import describe_type
 from checks.judges.values import RuleJudge, correct, incorrect
-from checks.protocol import Array, Case, Finding, Outcome, Verdict
+from checks.protocol import Case, Finding, Outcome, Verdict
 from checks.questions.masking_granularity.selections import AGAIN
 
 

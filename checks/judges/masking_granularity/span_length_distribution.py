@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from checks.judges.kinds import list_of, number
+from checks.judges.containers import list_of
+from checks.judges.kinds import number
 from checks.judges.values import Mistake, ValueJudge
 
 

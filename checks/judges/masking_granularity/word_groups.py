@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from checks.judges.kinds import INT, list_of, optional
+from checks.judges.containers import list_of
+from checks.judges.kinds import INT, optional
 from checks.judges.values import Mistake, ValueJudge
 
 Groups = list[int | None]

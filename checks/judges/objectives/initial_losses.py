@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import log, log2, log10
 
-from checks.judges.kinds import number, tuple_of
+from checks.judges.containers import tuple_of
+from checks.judges.kinds import number
 from checks.judges.values import Mistake, ValueJudge
 
 Triple = tuple[float, float, float]

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from checks.encoding import Array
 from checks.judges.kinds import Kind, number
 from checks.judges.objectives.reference import Loss, losses_of
 from checks.judges.values import IN_PLACE, RaisedMistake, ValueJudge, correct, incorrect
-from checks.protocol import Array, Case, Finding, Outcome, Verdict
+from checks.protocol import Case, Finding, Outcome, Verdict
 from checks.questions.objectives.loss_batches import LossBatch
 
 # float32 passes; 1e-6 or more in a denominator of one label does not.

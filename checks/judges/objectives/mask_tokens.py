@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from checks.encoding import Array
 from checks.judges.objectives.mask_draws import Draws
 from checks.judges.objectives.mask_fates import shape_of_corruption, shares_of_fates
 from checks.judges.objectives.mask_random_ids import avoids_the_original, from_the_batch, odd_random_ids
@@ -25,7 +26,7 @@ from checks.judges.objectives.mask_selection import (
 )
 from checks.judges.showing import describe_type
 from checks.judges.values import RuleJudge, correct, incorrect
-from checks.protocol import Array, Case, Finding, Outcome, Verdict
+from checks.protocol import Case, Finding, Outcome, Verdict
 from checks.questions.objectives.mask_tokens import draw_batch
 
 

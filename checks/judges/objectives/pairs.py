@@ -8,8 +8,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+from checks.encoding import Array
 from checks.judges.showing import describe_type
-from checks.protocol import Array, Case, Finding
+from checks.protocol import Case, Finding
 
 Place = tuple[int, int]  # document and sentence; of a text that stands twice the first
 Example = tuple[Place, Place, int]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from checks.judges.kinds import INT, record
+from checks.judges.containers import record
+from checks.judges.kinds import INT
 from checks.judges.parameter_budget import closed_forms as bert
 from checks.judges.parameter_budget.names import FIXED_PREFIX
 from checks.judges.values import Mistake, ValueJudge

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from checks.judges.kinds import INT, NUMBER, mapping, record
+from checks.judges.containers import mapping, record
+from checks.judges.kinds import INT, NUMBER
 from checks.judges.parameter_budget import closed_forms as bert
 from checks.judges.parameter_budget.names import FIXED_PREFIX, NO_ITEMS
 from checks.judges.values import Mistake, ValueJudge

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from checks.judges.kinds import INT, NUMBER, tuple_of
+from checks.judges.containers import tuple_of
+from checks.judges.kinds import INT, NUMBER
 from checks.judges.values import Mistake, ValueJudge
 
 

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from checks.encoding import encode
 from checks.probing import ChangedInput
-from checks.protocol import Case, encode
+from checks.protocol import Case
 
 TRAINING_ROWS = 800
 LOUD = 16.0  # the second feature of a training row; no weight times 1 can be mistaken for a weight times this
