@@ -15,21 +15,33 @@ from checks.protocol import Finding
 
 Mix = tuple[float, float, float]  # shares of [MASK], of random ids, of what stays
 MIX = (0.8, 0.1, 0.1)
+NOT_THE_ORIGINAL = (
+    "A random id is never the original. It is drawn from all of [0, vocab_size), the original too."
+)
 REUSED = "The draw that selected (below `probability`) was used again. What happens needs a draw of its own."
 
 
-def _reused(p: float) -> Mix:
+def _reused(draw: Draws) -> Mix:
     """Below 0.8 `[MASK]`, below 0.9 a random id, of a draw that is below p."""
+    p = draw.p
     return min(p, 0.8) / p, max(0.0, min(p, 0.9) - 0.8) / p, max(0.0, p - 0.9) / p
 
 
-def _reused_above(p: float) -> Mix:
+def _reused_above(draw: Draws) -> Mix:
     """Above 0.8 `[MASK]`, above 0.7 a random id."""
+    p = draw.p
     return max(0.0, p - 0.8) / p, max(0.0, min(p, 0.8) - 0.7) / p, min(p, 0.7) / p
 
 
-# What answers give that people hand in, each with its finding: one mix, or one for each probability.
-MIXES: tuple[tuple[Mix | Callable[[float], Mix], str, str], ...] = (
+def _another_id(draw: Draws) -> Mix:
+    """The right mix where a random id is never the original: as if it were drawn a little oftener, and less stayed."""
+    V = draw.case["V"]
+    return 0.8, 0.1 * V / (V - 1), 0.1 - 0.1 / (V - 1)
+
+
+# What answers give that people hand in, each with its finding: one mix, or one for each case.
+MIXES: tuple[tuple[Mix | Callable[[Draws], Mix], str, str], ...] = (
+    (_another_id, "random_differs_from_original", NOT_THE_ORIGINAL),
     (_reused, "reuses_the_selecting_draw", REUSED),
     (_reused_above, "never_masks", f"Hardly any selected position becomes `[MASK]`. {REUSED}"),
     (
@@ -73,9 +85,9 @@ MIXES: tuple[tuple[Mix | Callable[[float], Mix], str, str], ...] = (
 )
 
 
-def fits(draw: Draws, mix: Mix | Callable[[float], Mix]) -> bool:
+def fits(draw: Draws, mix: Mix | Callable[[Draws], Mix]) -> bool:
     """Whether the fates may come from this mix. A random id is the original or `[MASK]` once in V draws each."""
-    mask, random, stays = mix(draw.p) if callable(mix) else mix
+    mask, random, stays = mix(draw) if callable(mix) else mix
     stray = random / draw.case["V"]
     counts = draw.counts()
     chances = (mask + stray, random - 2 * stray, stays + stray)
@@ -119,7 +131,7 @@ def shape_of_corruption(small: Draws) -> Finding | None:
         )
         return small.finding("one_random_id", cause, "one id in each call", "an id a position")
     masks, selected = (fates == 0).sum((1, 2)), small.selected.sum((1, 2))  # (R,)
-    if (np.abs(masks - 0.8 * selected) <= 1.2).mean() > 0.9:  # of right answers about half
+    if selected.mean() > 10 and (np.abs(masks - 0.8 * selected) <= 1.2).mean() > 0.9:  # a right one's: half
         cause = (
             "The same share of the selected positions becomes `[MASK]` in every call. Draw for each position."
         )

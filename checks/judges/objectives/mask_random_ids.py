@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from checks.judges.objectives.mask_draws import Draws
-from checks.judges.objectives.mask_fates import MIX, fits
+from checks.judges.objectives.mask_fates import MIX, NOT_THE_ORIGINAL, fits
 from checks.judges.statistics import is_plausible, percent
 from checks.protocol import Finding
 
@@ -74,9 +74,6 @@ def avoids_the_original(tiny: Draws) -> Finding | None:
     K = int(tiny.selected.sum())
     got, expected = f"{percent(stayed, K)} as it was", "15.0 %: 10 % that stay, and half of the random ids"
     if is_plausible(stayed, K, 0.1):
-        cause = (
-            "A random id is never the original. It is drawn from all of [0, vocab_size), the original too."
-        )
-        return tiny.finding("random_differs_from_original", cause, got, expected)
+        return tiny.finding("random_differs_from_original", NOT_THE_ORIGINAL, got, expected)
     cause = "The random ids are not uniform over a vocabulary of two."
     return tiny.finding("random_not_uniform", cause, got, expected)
