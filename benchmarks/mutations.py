@@ -200,11 +200,12 @@ def score(
         result.mutants += 1
         if accepted == 0:
             result.killed += 1
+            continue
+        stale.discard(key)
+        if accepted < len(seeds):  # whatever the reason says: a right answer is right on every seed
+            result.flaky.append(mutant)
         elif key in reasons:
             result.equivalent += 1
-            stale.discard(key)
-        elif accepted < len(seeds):
-            result.flaky.append(mutant)
         else:
             result.survivors.append(mutant)
     return results, sorted(stale)

@@ -92,11 +92,13 @@ def test_a_mutant_that_is_noticed_on_some_seeds_only_is_flaky(mutations, tokens)
         steps = rng.choice([2, 3])
         return [Case("two or three", {"batch": 2, "length": 1, "steps": steps})]
 
-    weak = replace(find("pretraining_tokens"), inputs=inputs)
-    result = mutations.score([replace(tokens, question=weak)], {}, range(20), 1)[0]["pretraining_tokens"]
-    assert "return batch * length * batch" in {
-        mutant.after for mutant in result.flaky
-    }  # right where steps is 2
+    weak = replace(tokens, question=replace(find("pretraining_tokens"), inputs=inputs))
+    twice = "return batch * length * batch"  # right where there are two steps
+    key = ("pretraining_tokens", "return batch * length * steps", twice, 1)
+    for reasons in ({}, {key: "no excuse"}):
+        results, stale = mutations.score([weak], reasons, range(20), 1)
+        assert twice in {mutant.after for mutant in results["pretraining_tokens"].flaky}
+        assert not stale
 
 
 def test_what_never_ends_or_dies_is_killed_and_spoils_nothing(mutations, tokens, monkeypatch):
