@@ -27,6 +27,7 @@ SOMETIMES = {
     "squeeze_drops_an_axis",
     "axes_swapped",
     "dropout_in_evaluation",
+    "dropout_on_scores",
     "relu_on_scores",
     "scrambled_view",
     "sigmoid_in_head",
