@@ -30,9 +30,11 @@ from typing import Any
 import nbformat
 from mutants import Mutant, mutants_of
 
+from checks.encoding import BadEvidence
+from checks.evidence import evidence_from_json
 from checks.judges import judge
 from checks.probing import run_probe
-from checks.protocol import BadEvidence, Question, evidence_from_json
+from checks.protocol import Question
 from checks.questions import all_questions
 
 ROOT = Path(__file__).parents[1]
