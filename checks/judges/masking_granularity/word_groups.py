@@ -33,8 +33,7 @@ def _read_as(rewrite: Callable[[str], str]) -> Callable[..., Groups]:
 
 
 def _glued(before_the_first: Any) -> Callable[..., list[Any]]:
-    """Every `##` piece takes the number of the word before it, even across a special token. Where no word stands
-    before it its number is `before_the_first`; "new": it starts one."""
+    """A `##` piece joins the word before it, even across a special token; with none before: `before_the_first`."""
 
     def way(tokens: list[str]) -> list[Any]:
         groups: list[Any] = []
