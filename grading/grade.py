@@ -65,7 +65,7 @@ def _count(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    from grading.startup import lighten
+    from grading.startup import importing, lighten
 
     lighten()
     if args.explain:
@@ -76,9 +76,10 @@ def run(args: argparse.Namespace) -> int:
     if args.report:
         claim(args.report)
     with workers_for(args.workers, args.scheduler) as workers:
-        from grading.course import Course  # nbgrader with it: while the workers import theirs
-        from grading.readiness import isolation_for
-        from grading.run import Run
+        with importing():  # nbgrader with it: while the workers import theirs
+            from grading.course import Course
+            from grading.readiness import isolation_for
+            from grading.run import Run
 
         course = Course.open(args.course)
         with the_only_grader(course.root), stopped_by_signals() as stop:
