@@ -57,10 +57,6 @@ def inputs(rng: Random) -> list[Case]:
             {"scores": [0.875, 0.625, 0.125, 1.0, 0.9375], "majority_rate": 0.75, "tolerance": 0.125},
         ),
         ("four runs, below either rate", {"scores": scores(0.1, 0.2, 2, high, 0.9), "majority_rate": rate}),
-        (
-            "four runs, the rarer class named the majority",
-            {"scores": scores(0.8, 0.95, 2, high, low), "majority_rate": 1 - rate},
-        ),
     ]
     return [Case(label, data) for label, data in runs]
 
