@@ -52,9 +52,12 @@ def watching(answer: Any, is_learners: Callable[[str], bool]) -> Iterator[list[s
 
 def _names_of(answer: Any) -> list[str]:
     """The dotted name of a function, of a class and those it inherits from, or of what a `partial` calls."""
-    answer = getattr(answer, "func", answer)
-    named = inspect.getmro(answer) if inspect.isclass(answer) else (inspect.unwrap(answer),)
-    return [f"{getattr(it, '__module__', '')}.{getattr(it, '__qualname__', '')}" for it in named]
+    try:
+        answer = getattr(answer, "func", answer)
+        named = inspect.getmro(answer) if inspect.isclass(answer) else (inspect.unwrap(answer),)
+        return [f"{getattr(it, '__module__', '')}.{getattr(it, '__qualname__', '')}" for it in named]
+    except Exception:  # an object whose attributes raise, or have no end
+        return []
 
 
 def cell_that_did_not_run(name: str, answer: Any, cells: list[str]) -> str:
@@ -66,13 +69,13 @@ def cell_that_did_not_run(name: str, answer: Any, cells: list[str]) -> str:
 
     An answer that a cell failed to define leaves the one before in place, and its verdict would be about that.
     """
-    last = next((cell for cell in reversed(cells) if _defines(cell, name)), "")
+    defining = [cell.strip() for cell in cells if _defines(cell, name)]
     code = _code_of(answer)
-    if not last or code is None:
+    source = "".join(linecache.getlines(code.co_filename)).strip() if code else ""
+    # Only of a version that such a cell has left is it sure: `name = lambda …` defines one, too.
+    if source not in defining or source == defining[-1]:
         return ""
-    source = "".join(linecache.getlines(code.co_filename))
-    if not source or source.strip() == last.strip():
-        return ""
+    last = defining[-1]
     try:
         ast.parse(last)
     except SyntaxError as error:
@@ -92,8 +95,11 @@ def _defines(cell: str, name: str) -> bool:
 
 
 def _code_of(answer: Any) -> CodeType | None:
-    if inspect.isclass(answer):
-        methods = (inspect.unwrap(part) for part in vars(answer).values() if inspect.isfunction(part))
-        return next((method.__code__ for method in methods), None)
-    code = getattr(inspect.unwrap(answer), "__code__", None)
+    try:
+        if inspect.isclass(answer):
+            methods = (inspect.unwrap(part) for part in vars(answer).values() if inspect.isfunction(part))
+            return next((method.__code__ for method in methods), None)
+        code = getattr(inspect.unwrap(answer), "__code__", None)
+    except Exception:  # an object whose attributes raise, or have no end
+        return None
     return code if isinstance(code, CodeType) else None

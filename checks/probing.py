@@ -66,7 +66,17 @@ def _import_first(question: Question, case: Case) -> None:
 
 def _outcome(question: Question, answer: Any, case: Case, seconds: float) -> dict[str, Any]:
     try:
-        return outcome_to_json(within(seconds, lambda: question.probe(answer, case)))
+        return within(seconds, lambda: _asked(question, answer, case))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # no end, or a strange object that cannot be written down
+        return outcome_to_json(None, raised=describe(error))
+
+
+def _asked(question: Question, answer: Any, case: Case) -> dict[str, Any]:
+    """Calls the answer and writes down what came, both within the time: a `__repr__` may have no end either."""
+    try:
+        return outcome_to_json(question.probe(answer, case))
     except ChangedInput as changed:
         return outcome_to_json(changed.value, changed_input=True)
     except KeyboardInterrupt:

@@ -98,8 +98,14 @@ def test_a_cell_that_does_not_parse_leaves_the_version_before_and_says_so():
         ["import functools\n@functools.lru_cache\n" + CELL.format(1)],
         [CELL.format(1) + "layer_parameters(", CELL.format(1)],
         ["%%time\n" + CELL.format(1)],
+        [CELL.format(1), CELL.format("("), "layer_parameters = lambda hidden, intermediate: 3"],
+        [CELL.format(1), CELL.format("("), "if True:\n    def layer_parameters(): pass"],
+        ["def other(): pass", CELL.format("("), "layer_parameters = other"],
     ],
-    ids=["once", "again", "mended", "elsewhere", "decorated", "mended by a cut", "timed"],
+    ids=[
+        "once", "again", "mended", "elsewhere", "decorated", "mended by a cut", "timed", "mended by a lambda",
+        "mended below a condition", "mended by another name",
+    ],  # fmt: skip
 )
 def test_an_answer_that_is_the_last_version_is_judged(cells):
     answer, inputs = ran(*cells)
@@ -108,10 +114,30 @@ def test_an_answer_that_is_the_last_version_is_judged(cells):
 
 def test_an_answer_without_a_cell_is_judged():
     for answer in (layer_parameters, 3, print, functools.partial(print), type("Empty", (), {})):
-        assert cell_that_did_not_run("layer_parameters", answer, [CELL.format(1), CELL.format("(")]) in (
-            "",
-            "SyntaxError: '(' was never closed, line 2",
-        )
+        assert cell_that_did_not_run("layer_parameters", answer, [CELL.format(1), CELL.format("(")]) == ""
+
+
+class Secretive:
+    """Right, and whoever asks about it gets an exception."""
+
+    def __getattr__(self, name):
+        raise RuntimeError("nobody's business")
+
+    def __call__(self, *args):
+        return layer_parameters(*args)
+
+
+class Agreeable(Secretive):
+    """Right, and has every attribute, itself."""
+
+    def __getattr__(self, name):
+        return self
+
+
+@pytest.mark.parametrize("answer", [Secretive(), Agreeable()], ids=["secretive", "agreeable"])
+def test_an_object_that_hides_where_it_comes_from_is_judged_by_what_it_returns(answer):
+    assert cell_that_did_not_run("layer_parameters", answer, [CELL.format(1), CELL.format("(")]) == ""
+    assert verdict_on("layer_parameters", answer).state == "correct"
 
 
 # --- an end -----------------------------------------------------------------------------------------------------
@@ -157,6 +183,14 @@ def test_a_call_that_swallows_interrupts_counts_as_endless_when_it_returns():
     with pytest.raises(DoesNotEnd):
         within(0.2, endless_and_deaf)
     assert within(5, lambda: 3) == 3  # nothing of it is left
+
+
+def test_a_value_whose_picture_never_ends_counts_as_endless():
+    class Picture:
+        __repr__ = endless
+
+    verdict = verdict_on("layer_parameters", lambda hidden, intermediate: Picture(), seconds=0.3)
+    assert (verdict.state, verdict.findings[0].id) == ("crashed", "does_not_end")
 
 
 def test_draws_without_an_end_say_so():
