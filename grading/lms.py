@@ -31,6 +31,7 @@ _MARK = "_assignsubmission_"
 _MOODLE = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)")
 _PARTICIPANT = re.compile(r"(?:.*-)?Participant(?:[ _]\d+)?")  # Moodle, where grading is blind
 _LONGEST_NAME = 90  # characters; it names a folder
+_MAX_ARCHIVES = 20  # of one learner that are looked into: one that is broken costs time, too
 
 
 @dataclass(frozen=True)
@@ -159,12 +160,16 @@ class Sorting:
     def take(self, student: str) -> Taking:
         """What came from one learner, her archives looked into as far as there is room for one."""
         owner = self.owners[student]
-        notebooks, others, faults, room = [], [], [], MAX_ARCHIVE
+        notebooks, others, faults, room, archives = [], [], [], MAX_ARCHIVE, 0
         for named, item in self._files[owner]:
             suffix = PurePosixPath(named.file).suffix.lower()
             if suffix == NOTEBOOK:
                 notebooks.append(Candidate(named.file, item, named.upload))
             elif suffix == ARCHIVE:
+                archives += 1
+                if archives > _MAX_ARCHIVES:
+                    others.append(named.file)
+                    continue
                 try:
                     inside, used = unpacked(item, room)
                 except Unreadable as error:
@@ -177,6 +182,8 @@ class Sorting:
                 others += [] if packed else [named.file]
             else:
                 others.append(named.file)
+        if archives > _MAX_ARCHIVES:
+            faults.append(f"{archives} archives, of which {_MAX_ARCHIVES} were looked into")
         late = any(named.late for named, _ in self._files[owner])
         return Taking(student, late, choose(notebooks, others, faults, self._assignment))
 

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import stat
+import struct
 import time
 import unicodedata
 import zipfile
@@ -482,6 +483,36 @@ def test_limits_are_a_learners_and_not_a_downloads(course, tmp_path):
     looks = {line.who: line.look for line in collected.lines}
     assert looks["eve_1"].endswith("and 27 more") and looks["mal_2"].endswith("and 9997 more")
     assert looks["ada_4"] == ""
+
+
+def forged_table(count):
+    """An archive of empty files whose end, as most programs look for it, says nothing of the table before it."""
+    name = b"a.txt"
+    entry = struct.pack("<4s4B4HL2L5H2L", b"PK\1\2", 20, 3, 20, *[0] * 8, len(name), *[0] * 6) + name
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 0, 0, len(entry) * count, 0x06054B50, 0)
+    return entry * count + end
+
+
+def test_what_an_archive_says_of_its_own_size_is_not_believed(course, tmp_path):
+    files = {"eve_1_1_work.zip": forged_table(300_000), f"ada_2_2_{ASSIGNMENT}.ipynb": NOTEBOOK}
+    began = time.process_time()
+    looks = {line.who: line for line in collect(course, ASSIGNMENT, downloaded(tmp_path, files)).lines}
+    assert time.process_time() - began < 5
+    assert "too many files" in looks["eve_1"].look and looks["eve_1"].needs_you
+    assert (looks["ada_2"].file, looks["ada_2"].look) == (f"{ASSIGNMENT}.ipynb", "")
+
+
+def test_archives_without_number_cost_the_class_no_time(course, tmp_path):
+    path = tmp_path / "submissions.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target:
+        for number in range(60):
+            target.writestr(f"eve_1_{number}_work{number}.zip", bytes(2**23))
+        target.writestr(f"eve_1_99_{ASSIGNMENT}.ipynb", NOTEBOOK)
+        target.writestr(f"ada_2_2_{ASSIGNMENT}.ipynb", NOTEBOOK)
+    looks = {line.who: line for line in collect(course, ASSIGNMENT, path).lines}
+    assert "60 archives, of which 20 were looked into" in looks["eve_1"].look and looks["eve_1"].needs_you
+    assert looks["eve_1"].file == looks["ada_2"].file == f"{ASSIGNMENT}.ipynb"
+    assert looks["ada_2"].look == ""
 
 
 @pytest.mark.parametrize("data", [b"PK\x03\x04 and no more", bytes(100), archive(**{"a.txt": "x"})])

@@ -103,8 +103,16 @@ def test_a_cell_that_does_not_parse_leaves_the_version_before_and_says_so():
         ["def other(): pass", CELL.format("("), "layer_parameters = other"],
     ],
     ids=[
-        "once", "again", "mended", "elsewhere", "decorated", "mended by a cut", "timed", "mended by a lambda",
-        "mended below a condition", "mended by another name",
+        "once",
+        "again",
+        "mended",
+        "elsewhere",
+        "decorated",
+        "mended by a cut",
+        "timed",
+        "mended by a lambda",
+        "mended below a condition",
+        "mended by another name",
     ],  # fmt: skip
 )
 def test_an_answer_that_is_the_last_version_is_judged(cells):
