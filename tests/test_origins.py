@@ -113,7 +113,7 @@ def test_a_cell_that_does_not_parse_leaves_the_version_before_and_says_so():
         "mended by a lambda",
         "mended below a condition",
         "mended by another name",
-    ],  # fmt: skip
+    ],
 )
 def test_an_answer_that_is_the_last_version_is_judged(cells):
     answer, inputs = ran(*cells)
