@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grading.releases import hold_untouched
+from grading.targets import hold_own_kind
 from insidebert.errors import CommandError
 from insidebert.workspace import CONFIGURATION
 
@@ -33,6 +34,7 @@ def write_bundle(course: Path, target: Path) -> list[str]:
         CommandError: the course has no released exercises, somebody has written into one, or it lacks a file a
             learner needs.
     """
+    hold_own_kind(target, ".zip")
     entries = dict(_entries(course))
     if not any(name.startswith("exercises/") for name in entries):
         raise CommandError(f"{course} has no released exercise to bundle. Run `insidebert release` first.")

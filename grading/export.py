@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grading.targets import hold_own_kind
 from insidebert.errors import CommandError
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def export(
     target = to or course.root / plugin.default_name
     if target.is_dir():
         raise CommandError(f"{target} is a folder; name the file to write, such as {target / 'grades.csv'}.")
+    hold_own_kind(target, ".csv")
     with course.gradebook() as gradebook:
         grades = Grades(gradebook, assignments)
         known = [it.name for it in gradebook.assignments]

@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 
 from grading.insights_summary import read_rows, summarise
+from grading.targets import hold_own_kind
 from insidebert.errors import CommandError
 
 
@@ -35,6 +36,7 @@ def run(args: argparse.Namespace) -> int:
     target = args.to or args.report.with_suffix(".html")
     if target.resolve() == args.report.resolve() or target.is_dir():
         raise CommandError(f"{target} cannot be the page; name another file with --to.")
+    hold_own_kind(target, ".html")
     insights = summarise(read_rows(args.report))
     prefix = args.lessons or os.path.relpath(args.course.resolve(), target.resolve().parent)
 

@@ -61,12 +61,14 @@ class Roster:
         people = list(people)
         self.ids = {person.id for person in people}
         self.closed = any(person.full or not person.number for person in people)
-        self._numbers = {person.number: person.id for person in people if person.number}
+        self._numbers: dict[str, set[str]] = {}
         self._numbered = {person.id for person in people if person.number}
         self._ids: dict[str, set[str]] = {}
         self._names: dict[str, set[str]] = {}
         self._in_order: dict[str, str] = {}
         for person in people:
+            if person.number:
+                self._numbers.setdefault(person.number, set()).add(person.id)
             for key in {_exact(person.id), fold(person.id)}:
                 self._ids.setdefault(key, set()).add(person.id)
             if person.full:
@@ -82,16 +84,14 @@ class Roster:
             number: Canvas's; it counts before the name.
             grouped: a group may stand in front of the name, as in Moodle's `Group A-Ada Lovelace`.
         """
-        if number in self._numbers:
-            return self._numbers[number], ""
-        found = set() if number else self._by_id(name)
-        found = found or self._by_name(tidy(name))
+        numbered = self._numbers.get(number, set()) if number else set()
+        found = numbered or (set() if number else self._by_id(name)) or self._by_name(tidy(name))
         if grouped:
             parts = tidy(name).split("-")
             tails = ["-".join(parts[place:]) for place in range(1, len(parts))]
             for tail in tails:
                 found = found or (self._by_name(tail) if len(tail.split()) > 1 else set())
-        if number:  # another number is another person, whatever she is called
+        if number and not numbered:  # another number is another person, whatever she is called
             found = found - self._numbered
         if len(found) == 1:
             return next(iter(found)), ""

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grading.targets import hold_own_kind
 from insidebert.errors import CommandError
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def claim(path: Path) -> None:
         )
     if path.is_dir():
         raise CommandError(f"{path} is a folder; name the file to write, such as {path / 'run.json'}.")
+    hold_own_kind(path, ".json")
     path.open("a").close()
 
 

@@ -345,6 +345,19 @@ def test_canvas_finds_a_learner_of_the_class_list_by_name_once_and_by_number_aft
     ]  # another of that name
 
 
+def test_a_number_that_two_learners_have_is_nobodys(course, tmp_path):
+    with course.gradebook() as gradebook:
+        for who, number in (("ada", "7"), ("bo", "8"), ("cy", "7")):
+            gradebook.add_student(who, lms_user_id=number, last_name=who)
+    collected = collect(
+        course, ASSIGNMENT, downloaded(tmp_path, {"x_7_1_a.ipynb": b"1", "y_8_2_a.ipynb": b"2"})
+    )
+    assert collected.students == ["bo"]
+    assert [(line.who, line.look) for line in collected.lines if line.needs_you] == [
+        ("x", "could be ada or cy")
+    ]
+
+
 def test_nobody_new_is_made_in_silence_where_there_is_a_class_list(course, tmp_path, capsys):
     with course.gradebook() as gradebook:
         gradebook.add_student("ada")

@@ -226,6 +226,21 @@ def test_a_report_into_a_folder_that_is_not_there_is_refused_before_anybody_is_g
     assert "is a folder" in said(capsys)
 
 
+@pytest.mark.parametrize(
+    "option", ["export --to", "grade --report", "insights run.json --to", "release --bundle"]
+)
+def test_no_command_writes_over_what_cannot_be_made_again(
+    course: Course, tmp_path: Path, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "run.json").write_text("{}", encoding="utf-8")
+    gradebook = course.root / "gradebook.db"
+    before = gradebook.read_bytes()
+    words = [str(tmp_path / word) if word == "run.json" else word for word in option.split()]
+    assert main([*words, str(gradebook), "--course", str(course.root)]) == 2
+    assert "it would be lost" in capsys.readouterr().err
+    assert gradebook.read_bytes() == before
+
+
 def test_a_page_names_its_learner_as_the_class_list_does(course: Course) -> None:
     with course.gradebook() as book:
         book.update_or_create_student("ada", first_name="Ada", last_name="<b>Lovelace</b>")
