@@ -605,6 +605,19 @@ RIGHT = {
     "train_step": [train_step, train_step_by_hand, train_step_by_closure, train_step_by_hook],
 }
 
+
+def descends_by_hand(model, batch, optimizer, max_grad_norm=1.0):
+    model.train()
+    model.zero_grad()
+    loss = model(**batch).loss
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter -= optimizer.param_groups[0]["lr"] * parameter.grad
+    return loss.item()
+
+
 MUTANTS = {
     "SequenceHead": [
         ("mean_over_positions", head(lambda self, x: self.linear(self.drop(x.mean(1))))),
@@ -807,6 +820,7 @@ MUTANTS = {
         ("unexpected_value", lambda true, predicted: (0.9, 0.9, 0.9)),
     ],
     "train_step": [
+        ("moves_by_hand", descends_by_hand),
         ("gradients_accumulate", in_order("forward", "backward", clip, "step")),
         ("clears_after_the_step", in_order("forward", "backward", clip, "step", "zero")),
         ("clips_after_the_step", in_order("zero", "forward", "backward", "step", clip)),

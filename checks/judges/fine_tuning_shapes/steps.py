@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from checks.protocol import Case
+from checks.questions.fine_tuning_shapes.train_step import MOMENTUM
 
 DEFAULT_LIMIT = 1.0
 
@@ -67,15 +68,23 @@ def run(case: Case, way: Way) -> list[Step]:
     parameters = np.array([*case["weight"], case["bias"]])
     gradients = None if case["left_behind"] is None else np.array(case["left_behind"])
     limit = DEFAULT_LIMIT if case["max_grad_norm"] is None else case["max_grad_norm"]
-    rate, done = case["learning_rate"], []
+    done: list[Step] = []
+    velocity = np.zeros_like(parameters)
+
+    def move() -> None:
+        nonlocal parameters, velocity
+        if gradients is None:
+            return
+        velocity = MOMENTUM * velocity + gradients
+        parameters = parameters - case["learning_rate"] * velocity
 
     for number, batch in enumerate(case["batches"]):
         seen = np.array(batch["x"]) * (np.array(batch["keep"]) if way.training else 1.0)
         x, y = np.column_stack([seen, np.ones(len(seen))]), np.array(batch["y"])
         if way.clear == "before" or (way.clear == "first" and number == 0):
             gradients = None
-        if way.steps == "before" and gradients is not None:
-            parameters = parameters - rate * gradients
+        if way.steps == "before":
+            move()
         if way.steps == "before" and way.clear == "between":
             gradients = None
         loss, fresh = _loss(parameters, x, y)
@@ -86,8 +95,8 @@ def run(case: Case, way: Way) -> list[Step]:
             gradients = _clipped(gradients, limit, way.clip)
         if way.clear == "between" and way.steps == "after":
             gradients = None
-        if way.steps == "after" and gradients is not None:
-            parameters = parameters - rate * gradients
+        if way.steps == "after":
+            move()
         if way.clip_at == "after" and gradients is not None:
             gradients = _clipped(gradients, limit, way.clip)
         if way.clear == "after":

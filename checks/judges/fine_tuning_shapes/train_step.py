@@ -110,6 +110,11 @@ def _name(
         _fits(Way(steps="never"), *pair, (_moved_so,)) for pair in zip(cases, values, strict=True)
     ):
         return "no_step", "The parameters did not move: `optimizer.step()` was never called."
+    if not any(taken):
+        return (
+            "moves_by_hand",
+            "The parameters were moved by hand. Let `optimizer.step()` do it, in its own way.",
+        )
     if taken == [2, 4] * len(cases):
         return (
             "steps_twice",

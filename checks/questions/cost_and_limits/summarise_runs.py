@@ -56,7 +56,10 @@ def inputs(rng: Random) -> list[Case]:
             "five runs, three of them exactly `tolerance` away from a rate",
             {"scores": [0.875, 0.625, 0.125, 1.0, 0.9375], "majority_rate": 0.75, "tolerance": 0.125},
         ),
-        ("four runs, below either rate", {"scores": scores(0.1, 0.2, 2, high, 0.9), "majority_rate": rate}),
+        (
+            "four runs, the best of them collapsed",
+            {"scores": scores(0.1, 0.2, 3, high), "majority_rate": rate},
+        ),
     ]
     return [Case(label, data) for label, data in runs]
 

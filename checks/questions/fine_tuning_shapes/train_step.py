@@ -13,6 +13,7 @@ from checks.protocol import Case
 
 SIGNATURE = "train_step(model, batch, optimizer, max_grad_norm=1.0) -> float"
 SECTION = "One training step"
+MOMENTUM = 0.5  # of the optimizer that the answer gets
 
 
 def inputs(rng: Random) -> list[Case]:
@@ -112,8 +113,8 @@ def _descent(parameters: Any, rate: float) -> Any:
     import torch
 
     class Descent(torch.optim.Optimizer):
-        """Gradient descent. PyTorch's own `zero_grad` and `add_param_group` load its whole compiler, which takes
-        seconds, so that both are written anew."""
+        """Gradient descent with momentum, which whoever moves the parameters by hand does not know of. PyTorch's own
+        `zero_grad` and `add_param_group` load its whole compiler, which takes seconds: both are written anew."""
 
         def __init__(self) -> None:
             self.taken = 0
@@ -135,7 +136,9 @@ def _descent(parameters: Any, rate: float) -> Any:
             with torch.no_grad():
                 for parameter in self.param_groups[0]["params"]:
                     if parameter.grad is not None:
-                        parameter -= self.param_groups[0]["lr"] * parameter.grad
+                        velocity = self.state[parameter].get("velocity", 0.0)
+                        self.state[parameter]["velocity"] = MOMENTUM * velocity + parameter.grad
+                        parameter -= self.param_groups[0]["lr"] * self.state[parameter]["velocity"]
             return loss
 
     return Descent()

@@ -29,6 +29,7 @@ def inputs(rng: Random) -> list[Case]:
         {"length": rng.randrange(60, 90), "cap": 1},
         {"length": rng.randrange(200, 400), "cap": 1_000},
         {"length": rng.randrange(30, 40), "probability": rng.choice([0.3, 0.4])},
+        {"length": 250, "probability": 1 / 3, "cap": 100},  # 83.3, and 82.5 with whole per cents
         {"length": 12, "probability": 1.0},
         {"length": rng.randrange(200, 300), "probability": 0.5, "cap": rng.randrange(60, 80)},
     ]
