@@ -11,7 +11,8 @@ def hold_own_kind(path: Path, suffix: str) -> None:
     """Make sure that a file to be written replaces nothing of another kind: a gradebook, a solution, a class list.
 
     Args:
-        suffix: of the kind that is written, `.csv`; a name without any is taken for it. A folder is left to the command.
+        suffix: of the kind that is written, `.csv`; a name without any is taken for it. A folder is
+            left to the command.
 
     Raises:
         CommandError: it would.
