@@ -98,7 +98,8 @@ def collect(
         new: take learners, too, whom the gradebook's class list does not have.
 
     Raises:
-        CommandError: there is nothing to take, or it would replace what is there; nothing has been taken then.
+        CommandError: there is nothing to take, it is the course's own, or it would replace what is there; nothing has
+            been taken then.
     """
     from grading.downloads import Download
     from grading.lms import Sorting
@@ -107,6 +108,14 @@ def collect(
     if not course.notebook("release_directory", assignment).is_file():
         raise CommandError(
             f"{assignment} has not been released. Run `insidebert release {assignment}` first."
+        )
+    own = [
+        course.folder(f"{step}_directory")
+        for step in ("submitted", "autograded", "feedback", "release", "source")
+    ]
+    if any(download.resolve().is_relative_to(folder.resolve()) for folder in own):
+        raise CommandError(
+            f"{download} is a folder of the course's own, and no download. Name what you got from your LMS."
         )
     with course.gradebook() as gradebook, Download(download) as opened:
         roster = roster_of(gradebook)

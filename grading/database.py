@@ -8,7 +8,7 @@ from typing import Any
 
 from nbgrader import dbutil
 from nbgrader.api import Gradebook, InvalidEntry
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import Engine, create_engine, inspect, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
@@ -58,7 +58,7 @@ def hold_to_version(url: str) -> None:
     Raises:
         CommandError: it is of another version; says how to convert it.
     """
-    engine = create_engine(url)
+    engine = engine_for(url)
     try:
         tables = inspect(engine).get_table_names()
         if not tables:
@@ -74,6 +74,22 @@ def hold_to_version(url: str) -> None:
             f"the gradebook ({name_of(url)}) was made by another version of nbgrader (schema {found or 'unknown'}, "
             f"this one needs {schema()}). Back it up, then run `nbgrader db upgrade`."
         )
+
+
+def engine_for(url: str) -> Engine:
+    """SQLAlchemy's engine for a database.
+
+    Raises:
+        CommandError: the package that speaks to such a database is not installed.
+    """
+    try:
+        return create_engine(url)
+    except ImportError as error:
+        cure = "pip install 'insidebert[postgresql]'" if url.startswith("postgresql") else "Install it"
+        raise CommandError(
+            f"the gradebook ({name_of(url)}) needs the Python package {error.name}, which is not here. {cure} and "
+            "run the same command again."
+        ) from error
 
 
 @cache

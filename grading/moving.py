@@ -86,9 +86,9 @@ def move(source_url: str, target_url: str) -> dict[str, int]:
 
 @contextmanager
 def _engine(url: str) -> Iterator[Engine]:
-    from sqlalchemy import create_engine
+    from grading.database import engine_for
 
-    engine = create_engine(url)
+    engine = engine_for(url)
     try:
         yield engine
     finally:

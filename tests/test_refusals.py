@@ -241,6 +241,30 @@ def test_no_command_writes_over_what_cannot_be_made_again(
     assert gradebook.read_bytes() == before
 
 
+@pytest.mark.parametrize("name", ["submitted", "submitted/ada", "autograded", "exercises"])
+def test_a_folder_of_the_courses_own_is_no_download(
+    course: Course, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    folder = course.root / name
+    folder.mkdir(parents=True, exist_ok=True)
+    before = sorted(str(path) for path in course.root.rglob("*"))
+    assert main(["collect", ASSIGNMENT, str(folder), "--course", str(course.root)]) == 2
+    assert "a folder of the course's own" in said(capsys)
+    assert sorted(str(path) for path in course.root.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "url", ["mysql://grader:secret@db.example.org/course", "postgresql+pg8000://a:secret@h/c"]
+)
+def test_a_database_whose_package_is_missing_is_one_sentence(
+    course: Course, capsys: pytest.CaptureFixture[str], url: str
+) -> None:
+    assert main(["move-gradebook", url, "--course", str(course.root)]) == 2
+    line = said(capsys)
+    assert "needs the Python package" in line
+    assert "secret" not in line
+
+
 def test_a_page_names_its_learner_as_the_class_list_does(course: Course) -> None:
     with course.gradebook() as book:
         book.update_or_create_student("ada", first_name="Ada", last_name="<b>Lovelace</b>")
