@@ -184,7 +184,7 @@ def alone(tmp_path, kind, files):
         (["a/draft/PB.ipynb", "a/notes.ipynb"], "draft/PB.ipynb"),
         (["a/PB (1).ipynb", "a/PB.ipynb"], "PB.ipynb"),
         (["a/PB-Copy1.ipynb", "a/PB.ipynb"], "PB.ipynb"),
-        (["a/work/x.ipynb", "a/y.ipynb"], "y.ipynb"),
+        (["a/sheets/x.ipynb", "a/y.ipynb"], "y.ipynb"),
         (["doe_1_10_PB.ipynb", "doe_1_12_PB-2.ipynb", "doe_1_11_PB-1.ipynb"], "PB-2.ipynb"),
         (["doe_1_10_PB-9.ipynb", "doe_1_12_PB-10.ipynb"], "PB-10.ipynb"),
         (["doe_1_9_PB.ipynb", "doe_1_10_PB.ipynb"], "PB.ipynb"),
