@@ -25,6 +25,8 @@ class DoesNotEnd(Exception):
 def within(seconds: float, call: Callable[[], Any]) -> Any:
     """What `call()` returns.
 
+    Where no thread can be started there is no limit: the answer is judged by what it returns.
+
     Raises:
         DoesNotEnd: it did not return within that many seconds of computing, or four times as long by the clock.
     """
@@ -51,11 +53,16 @@ class _Watch:
         self._seconds, self._began, self._used = seconds, time.monotonic(), time.process_time()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        self._watches = True
+        try:
+            self._thread.start()
+        except (RuntimeError, MemoryError):  # an answer before this one has used up what there is
+            self._watches = False
 
     def stop(self) -> None:
         self._stopped.set()
-        self._thread.join()
+        if self._watches:
+            self._thread.join()
 
     def _run(self) -> None:
         waiting = self._seconds

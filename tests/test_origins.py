@@ -201,6 +201,14 @@ def test_a_value_whose_picture_never_ends_counts_as_endless():
     assert (verdict.state, verdict.findings[0].id) == ("crashed", "does_not_end")
 
 
+def test_an_answer_is_judged_where_no_thread_can_be_started(monkeypatch):
+    def refuse(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("threading.Thread.start", refuse)
+    assert verdict_on("layer_parameters", layer_parameters).state == "correct"
+
+
 def test_draws_without_an_end_say_so():
     def draws_for_ever(groups, budget, rng):
         while True:
