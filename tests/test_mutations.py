@@ -104,9 +104,7 @@ def test_a_mutant_that_is_noticed_on_some_seeds_only_is_flaky(mutations, tokens)
 def test_what_never_ends_or_dies_is_killed_and_spoils_nothing(mutations, tokens, monkeypatch):
     monkeypatch.setattr(mutations, "PATIENCE", 5.0)
     define = "def pretraining_tokens(batch, length, steps):\n    "
-    uninterrupted = (
-        "while True:\n        try:\n            while True: pass\n        except BaseException: pass"
-    )
+    uninterrupted = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n    while True: pass"
     dies = "import os; os._exit(0)"
     sources = [tokens.source, define + uninterrupted, define + dies, "this is no answer", tokens.source]
     states = dict(mutations.run([(tokens, source) for source in sources], range(1), 1))
