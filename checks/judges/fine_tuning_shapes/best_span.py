@@ -50,7 +50,7 @@ MISTAKES = (
     ),
     Mistake(
         "best_score_begins_at_0",
-        "All scores are below 0, and none was taken. Let the best score begin at −∞.",
+        "All scores are below 0, and a 0 won: the one the best score began with, or that of masked pairs. Use −∞.",
         from_zero,
     ),
     Mistake(
